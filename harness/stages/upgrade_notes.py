@@ -124,7 +124,7 @@ def started(
     try:
         return with_boots(tuple(zip(kafkas, inventories, strict=True)), boots, bench)
     except HarnessError as error:
-        gap = f"Metrics, protocol, features, start, memory and CPU are not compared: {error.message}"
+        gap = f"No node was asked for metrics, protocol, features, start, memory and CPU: {error.message}"
         bench.report(gap)
         return with_gaps(inventories, [gap])
 

@@ -56,7 +56,7 @@ def test_where_no_node_can_be_asked_the_rest_is_compared_and_the_gap_is_said(tmp
     kafkas = [distribution(each, tmp_path) for each in ("2.8.2", "3.9.1")]
     bench = Bench(Host("21", tmp_path), None, reports.append)
     found = stage.started(kafkas, INVENTORIES, 3, bench)
-    gap = "Metrics, protocol, features, start, memory and CPU are not compared: Nodes of Kafka 2.8 cannot be run"
+    gap = "No node was asked for metrics, protocol, features, start, memory and CPU: Nodes of Kafka 2.8 cannot be run"
     assert [each.gaps[0].startswith(gap) for each in found] == [True, True]
     assert [each.gaps[1:] for each in found] == [("no Streams",)] * 2
     assert reports == [found[0].gaps[0]]
