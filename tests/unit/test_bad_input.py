@@ -19,6 +19,7 @@ from harness.model.request import Request
 from harness.model.setup import Profile
 from harness.model.sides import sides_of
 from harness.stages import preflight
+from harness.toolbox.lockfile import Artifact, Lock, Purpose
 
 LONGEST = 700
 
@@ -375,6 +376,14 @@ def _java_11(folder):
     (folder / "bin" / "java").touch(mode=0o755)
     (folder / "release").write_text('JAVA_VERSION="11.0.2"\n')
     return folder
+
+
+def test_a_release_whose_sources_are_not_to_be_had_is_not_locked(harness, tmp_path, monkeypatch):
+    raft = Artifact("org.apache.kafka:kafka-raft:jar:3.9.9", "0" * 64, 1, Purpose.RUNTIME)
+    monkeypatch.setattr("harness.kafka.resolving.resolve_lock", lambda version, *_: Lock(version, (raft,)))
+    said = harness("lock", "3.9.9", "--out", tmp_path / "mine")
+    assert "kafka-raft:jar:sources:3.9.9 could not be fetched from 127.0.0.1" in said
+    assert [*(tmp_path / "mine").rglob("*")] == []
 
 
 @pytest.mark.parametrize("kafkas", [("3.9.2", "4.3.1"), ("4.3.1", "3.9.2")])
