@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import psutil
@@ -89,6 +90,7 @@ def _with(inventory: KafkaInventory, seen: Sequence[Seen], names: Names) -> Kafk
         apis=last.apis,
         features=tuple(_named(feature, names) for feature in last.features),
         boots=tuple(each.boot for each in seen),
+        booted_on=datetime.now(UTC).date().isoformat(),
     )
 
 
