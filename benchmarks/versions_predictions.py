@@ -6,7 +6,7 @@ A prediction is a row: what it says and why, which releases it is about, what is
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pages import markdown
@@ -43,14 +43,23 @@ class Prediction:
     about: Callable[[tuple[int, ...]], bool] = lambda _: True
 
 
-def ending(scenario: str, label: str, says: str, because: str) -> Prediction:
-    """Return the prediction that a scenario ends so on every release."""
-    return Prediction(
-        says,
-        because,
-        lambda release, _: outcome(release.labels(scenario)),
-        lambda release, _: release.decided(scenario) == {label} if release.decided(scenario) else None,
-    )
+def ending(
+    labels: Mapping[str, str],
+    says: str,
+    because: str,
+    about: Callable[[tuple[int, ...]], bool] = lambda _: True,
+) -> Prediction:
+    """Return the prediction that scenarios end so, by their names."""
+
+    def shown(release: Release, _: Release) -> str:
+        ends = {each: outcome(release.labels(each)) for each in labels}
+        return next(iter(ends.values())) if len(ends) == 1 else ", ".join(map(" ".join, ends.items()))
+
+    def holds(release: Release, _: Release) -> bool | None:
+        decided = {each: release.decided(each) for each in labels if release.decided(each)}
+        return all(ends == {labels[each]} for each, ends in decided.items()) if decided else None
+
+    return Prediction(says, because, shown, holds, about)
 
 
 def is_busy(release: Release) -> bool | None:
@@ -72,10 +81,36 @@ def no_more_elections(release: Release, base: Release) -> bool | None:
 
 PREDICTIONS = (
     ending(
-        "turn1", "PASSED", "turn1 passes on every release", "an address that is still right is left, without any fix"
+        {"turn1": "PASSED"},
+        "turn1 passes on every release",
+        "an address that is still right is left, without any fix",
     ),
-    ending("turn2", LOST, "turn2 loses the observer on every release", _STALE),
-    ending("new-mechanism", LOST, "so does new-mechanism", _STALE),
+    ending({"turn2": LOST}, "turn2 loses the observer on every release", _STALE),
+    ending({"new-mechanism": LOST}, "so does new-mechanism", _STALE),
+    ending(
+        {"observer-held": "FAILED(observer_follows_after_pause)", "observer-cut": LOST},
+        "up to 4.1 an observer that stood still, or was cut off, does not find its leader again",
+        "past its fetch time-out it asks bootstrap servers alone (`pollFollowerAsObserver`)",
+        lambda version: version < (4, 2),
+    ),
+    ending(
+        {"observer-held": "PASSED", "observer-cut": "PASSED"},
+        "from 4.2 on it does",
+        "it asks the leader that it knew as well (KAFKA-19354)",
+        lambda version: version >= (4, 2),
+    ),
+    ending(
+        {"unregistered-endpoint": "FAILED(endpoint_is_registered)"},
+        "up to 4.0 a voter that moved stays in the voter set with its old address",
+        "UpdateRaftVoter waits for a moment without a request to the leader, and a Fetch nearly always is one",
+        lambda version: version < (4, 1),
+    ),
+    ending(
+        {"unregistered-endpoint": "PASSED"},
+        "from 4.1 on it gets its new one told",
+        "KAFKA-16538",
+        lambda version: version >= (4, 1),
+    ),
     Prediction(
         "up to 4.1 a lost observer waits between its tries",
         "`KafkaRaftClient.pollFollowerAsObserver`",

@@ -15,7 +15,7 @@ from harness.upgrade.jar_facts import digest_of
 def kept_boots(
     inventories: Sequence[KafkaInventory], rounds: int, bench: Bench
 ) -> RecordFile[tuple[KafkaInventory, ...]]:
-    """Return the file of inventories with so many boots of each: of these jars, in this order, on this Java and host."""
+    """Return the file of inventories with so many boots of each: of these jars in this order, this Java and host."""
     jars = {str(number): each.digest for number, each in enumerate(inventories)}
     host = {"java": bench.toolbox.node_java().version, "processors": str(len(os.sched_getaffinity(0)))}
     digest = digest_of((), {**jars, **host, "rounds": str(rounds)})

@@ -142,12 +142,14 @@ def test_the_shipped_matrix_asks_every_line_the_newest_series_and_a_build_in_a_c
     assert any(request.builder == "gradle-container" for request in requests)
 
 
-def test_the_table_of_versions_asks_every_line_beside_3_9_1_by_the_suite_that_has_all_scenarios():
+def test_the_table_of_versions_asks_every_line_beside_3_9_1_by_the_suite_that_has_all_scenarios_and_what_lines_fixed():
     requests = [each.request for each in shipped("versions.toml")]
     asked = {request.kafka_version for request in requests}
     assert asked <= locked(Mode.KRAFT), "a release that is locked later joins when the table is made anew"
     assert lines(asked) == lines(locked(Mode.KRAFT))
-    assert {(request.base_kafka, request.suite) for request in requests} == {("3.9.1", "standard")}
+    assert {request.base_kafka for request in requests} == {"3.9.1"}
+    assert {each.kafka_version for each in requests if each.suite == "standard"} == asked
+    assert {each.kafka_version for each in requests if {"observer-held", "observer-cut"} <= {*each.scenarios}} == asked
     bootstrap, standard = ({each.name for each in select(load_all(), (), suite)} for suite in ("bootstrap", "standard"))
     assert bootstrap < standard, "one verification answers both"
 
