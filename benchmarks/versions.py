@@ -23,7 +23,7 @@ from versions_releases import (
     NOTHING,
     Release,
     as_base,
-    lost_share,
+    listed,
     of_releases,
     outcome,
     releases_of,
@@ -107,7 +107,7 @@ def row(release: Release) -> tuple[str, ...]:
         *(outcome(release.labels(each)) for each in NAMED),
         others(release),
         spread(release.figures("leaderless_seconds")),
-        lost_share(release),
+        listed(release.lost_shares),
         spread(release.figures("elections_per_fault")),
         middle(release.figures("leader_heap_megabytes").values(), 0),
         middle((boot.ready_seconds for boot in release.boots), 1),
@@ -117,8 +117,11 @@ def row(release: Release) -> tuple[str, ...]:
 
 def fixed(releases: Sequence[Release]) -> str:
     """Return how what is asked beside the suite ended on each release."""
-    rows = ((each.version, *(outcome(each.labels(scenario)) for scenario in FIXES)) for each in releases)
-    return markdown(("release", *FIXES), rows)
+    rows = (
+        (each.version, *(outcome(each.labels(scenario)) for scenario in FIXES), listed(each.cut_shares))
+        for each in releases
+    )
+    return markdown(("release", *FIXES, "cut off, %"), rows)
 
 
 def others(release: Release) -> str:

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from pages import markdown
 from versions_releases import (
     BASE,
+    CUT_SHARE,
     LOST,
     LOST_SHARE,
     NOTHING,
     Release,
     as_base,
-    lost_share,
+    listed,
     numbers,
     outcome,
     spread,
@@ -62,16 +63,19 @@ def ending(
     return Prediction(says, because, shown, holds, about)
 
 
-def is_busy(release: Release) -> bool | None:
-    """Whether a lost observer takes as much of a core as the figure's limit calls a loop; None where none was lost."""
-    limit = limit_of(LOST_SHARE, shipped_limits())
+def waits(shares: Callable[[Release], Mapping[str, float]], figure: str) -> Callable[[Release], bool | None]:
+    """Return whether a release takes no more of a core than the figure's limit has over it; None without figures."""
+    limit = limit_of(figure, shipped_limits())
     assert limit, "the figure has a limit"
-    return max(release.lost_shares.values()) > limit[0].least if release.lost_shares else None
+    return lambda release: max(shares(release).values()) <= limit[0].least if shares(release) else None
 
 
-def waits(release: Release) -> bool | None:
-    busy = is_busy(release)
-    return None if busy is None else not busy
+lost_waits = waits(lambda release: release.lost_shares, LOST_SHARE)
+cut_waits = waits(lambda release: release.cut_shares, CUT_SHARE)
+
+
+def opposite(answer: bool | None) -> bool | None:
+    return None if answer is None else not answer
 
 
 def no_more_elections(release: Release, base: Release) -> bool | None:
@@ -112,17 +116,24 @@ PREDICTIONS = (
         lambda version: version >= (4, 1),
     ),
     Prediction(
-        "up to 4.1 a lost observer waits between its tries",
-        "`KafkaRaftClient.pollFollowerAsObserver`",
-        lambda release, _: lost_share(release),
-        lambda release, _: waits(release),
+        "an observer that was told of an epoch without a leader waits between its tries",
+        "the leader of these two stops in good order, and answers with the next epoch once it is voted out: "
+        "`pollUnattachedCommon`",
+        lambda release, _: listed(release.lost_shares),
+        lambda release, _: lost_waits(release),
+    ),
+    Prediction(
+        "up to 4.1 so does one that hears nothing any more",
+        "`pollFollowerAsObserver` waits for its bootstrap servers' back-off",
+        lambda release, _: listed(release.cut_shares),
+        lambda release, _: cut_waits(release),
         lambda version: version < (4, 2),
     ),
     Prediction(
-        "from 4.2 on it asks in a busy loop",
+        "from 4.2 on that one asks in a busy loop",
         "`maybeSendFetchToBestNode` (KAFKA-19354) waits for `min(backoff, remainingFetchTimeMs)`, 0 once that is over",
-        lambda release, _: lost_share(release),
-        lambda release, _: is_busy(release),
+        lambda release, _: listed(release.cut_shares),
+        lambda release, _: opposite(cut_waits(release)),
         lambda version: version >= (4, 2),
     ),
     Prediction(

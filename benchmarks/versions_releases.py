@@ -20,9 +20,11 @@ from harness.model.verdict import VerdictRecord
 from harness.rundir.directory import RunDirectory
 
 BASE = "3.9.1"
-FIXES = ("observer-held", "observer-cut", "unregistered-endpoint")  # asked beside the suite: what a line fixed
+CUT = "observer-cut"
+FIXES = ("observer-held", CUT, "unregistered-endpoint")  # asked beside the suite: what a line fixed
 LOST = "FAILED(observer_recovers)"
 LOST_SHARE = "observer_cpu_busiest_percent"
+CUT_SHARE = "observer_raft_busiest_percent"  # of the thread that asks for the leader
 NOTHING = "—"
 _DECIDED = (Outcome.PASSED, Outcome.FAILED)
 
@@ -64,8 +66,13 @@ class Release:
 
     @property
     def lost_shares(self) -> dict[str, float]:
-        """The processor's share of an observer that was lost for good, in percent of a core by scenario."""
-        return medians((run for run in self.runs if run.label == LOST), LOST_SHARE)
+        """The processor's share of an observer of the suite that was lost, in percent of a core by scenario."""
+        return medians((run for run in self.runs if run.label == LOST and run.scenario not in FIXES), LOST_SHARE)
+
+    @property
+    def cut_shares(self) -> dict[str, float]:
+        """The share of a core that an observer's raft thread took that was cut off from its leader, in percent."""
+        return medians((each for each in self.runs if each.outcome in _DECIDED and each.scenario == CUT), CUT_SHARE)
 
 
 def medians(runs: Iterable[RunResult], name: str) -> dict[str, float]:
@@ -111,8 +118,9 @@ def outcome(labels: Counter[str]) -> str:
     return ", ".join(f"{count} × {label}" for label, count in labels.most_common())
 
 
-def lost_share(release: Release) -> str:
-    return ", ".join(f"{each} {share:.0f}" for each, share in release.lost_shares.items()) or NOTHING
+def listed(shares: Mapping[str, float]) -> str:
+    """Return shares by scenario."""
+    return ", ".join(f"{each} {share:.0f}" for each, share in shares.items()) or NOTHING
 
 
 def spread(figures: Mapping[str, float]) -> str:

@@ -69,7 +69,7 @@ def test_a_row_says_how_the_runs_of_a_release_ended_and_what_they_cost(versions,
         versions, tmp_path, {"a": verdict("4.2.1", busy, run("snapshots", "kafka", leader_heap_megabytes=150))}
     )
     row, fixed = rows(page, "4.2.1")
-    assert fixed == ["4.2.1", "—", "—", "—"]
+    assert fixed == ["4.2.1", "—", "—", "—", "—"]
     assert row == [
         *("4.2.1", "—", "FAILED(observer_recovers)", "—", "1 of 1 pass", "2.0; 2.0 (snapshots)", "turn2 98"),
         *("2.5; 4.0 (turn2)", "150", "—", "2"),
@@ -108,23 +108,25 @@ def test_what_is_different_from_3_9_1_is_told_and_what_is_not_is_said(versions, 
 
 def test_a_prediction_is_held_against_the_releases_that_it_is_about(versions, tmp_path):
     documents = {
-        "a": verdict("4.2.1", run("turn2", "kafka", LOST, observer_cpu_busiest_percent=3.0)),
-        "b": verdict("4.3.1", run("turn2", "kafka", LOST, observer_cpu_busiest_percent=97.0)),
-        "c": verdict("4.1.2", run("turn2", "kafka", LOST, observer_cpu_busiest_percent=4.0)),
-        "d": verdict("4.0.2", run("turn2", "kafka")),
+        "a": verdict("4.2.1", run("observer-cut", "kafka", observer_raft_busiest_percent=3.0)),
+        "b": verdict("4.3.1", run("observer-cut", "kafka", observer_raft_busiest_percent=97.0)),
+        "c": verdict("4.1.2", run("turn2", "kafka", LOST, observer_cpu_busiest_percent=64.0)),
+        "d": verdict("4.0.2", run("observer-cut", "kafka", LOST, observer_raft_busiest_percent=4.0)),
     }
     page = page_of(versions, tmp_path, documents)
-    (busy,), (waits,), (loses,) = (
-        rows(page, says)
+    busy, waits, told, loses = (
+        rows(page, says)[0]
         for says in (
-            "from 4.2 on it asks in a busy loop",
-            "up to 4.1 a lost observer waits between its tries",
+            "from 4.2 on that one asks in a busy loop",
+            "up to 4.1 so does one that hears nothing any more",
+            "an observer that was told of an epoch without a leader waits between its tries",
             "turn2 loses the observer on every release",
         )
     )
-    assert busy[2:] == ["4.2.1: turn2 3; 4.3.1: turn2 97", "**no**: 4.2.1; yes: 4.3.1"]
-    assert waits[3] == "yes: 3.9.1, 4.1.2; not asked: 4.0.2"
-    assert loses[3] == "yes: 3.9.1, 4.1.2, 4.2.1, 4.3.1; **no**: 4.0.2"
+    assert busy[2:] == ["4.2.1: observer-cut 3; 4.3.1: observer-cut 97", "**no**: 4.2.1; yes: 4.3.1"]
+    assert waits[2:] == ["3.9.1, 4.1.2: —; 4.0.2: observer-cut 4", "not asked: 3.9.1, 4.1.2; yes: 4.0.2"]
+    assert told[3] == "yes: 3.9.1; not asked: 4.0.2, 4.2.1, 4.3.1; **no**: 4.1.2"
+    assert loses[3] == "yes: 3.9.1, 4.1.2; not asked: 4.0.2, 4.2.1, 4.3.1"
 
 
 def beside_suite(version, *, held="", cut="", endpoint="", on="kafka"):
@@ -147,7 +149,7 @@ def test_several_verifications_of_a_release_are_one_row_and_what_it_fixed_a_tabl
         (row,) = rows(table, "4.2.1")
         assert row[4] == "0 of 0 pass", "what is asked beside the suite is none of its scenarios"
         assert row[7] == "1.0; 1.0 (turn2)", "nor are its figures"
-        assert rows(fixed, "4.2.1") == [["4.2.1", "PASSED", "PASSED", "PASSED"]]
+        assert rows(fixed, "4.2.1") == [["4.2.1", "PASSED", "PASSED", "PASSED", "—"]]
         assert rows(fixed, "3.9.1")[0][1] == "FAILED(observer_follows_after_pause)"
         line = next(each for each in page.splitlines() if each.startswith("- **4.2.1**"))
         assert "SHIP" in line
