@@ -1,86 +1,135 @@
 """Base against itself, again and again: no verification may be held back, however busy the host is.
 
-    python benchmarks/base_against_base.py OUT [COUNT] [BUSY] [SUITE]
+    python benchmarks/base_against_base.py OUT [--kafka VERSION] [--count 20] [--suite standard] [--busy 0]
 
-Verifies Apache's own jar against Apache's own COUNT times (20) into OUT/<n>, beside BUSY busy programs (0), by SUITE
-(the default of `harness verify`), and counts the verdicts; exit 1 with a HOLD among them, or, beside no busy program,
-with fewer than nine SHIP of ten. What is there already is not done again. Each verification becomes a line of
-benchmarks/base_against_base.jsonl: twenty of them take hours, and are not always made in one go.
+Verifies Apache's release of a version (3.9.1) against itself COUNT times into OUT/<n>, by a suite, beside so many busy
+programs, and counts the verdicts; exit 1 with a HOLD among them, or, beside no busy program, with fewer than nine SHIP
+of ten. What is there already is not done again. Each verification becomes a line of base_against_base.jsonl, beside
+this file, and is counted in the table of docs/other-jars.md: twenty of them take hours, and are not always made in one
+go.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import subprocess
 import sys
 import time
-from collections import Counter
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from statistics import median
+from typing import Any
 
-from harness.kafka.distribution import distribution_of
+from pages import markdown, with_block
+
+from harness.base.errors import HarnessError
+from harness.model.request import DEFAULT_KAFKA
 from harness.model.runs import Verdict
 from harness.rundir.directory import RunDirectory
-from harness.toolbox.toolbox import local_toolbox
 
-KAFKA = "3.9.1"
+ROWS = Path(__file__).with_suffix(".jsonl")
+PAGE = Path(__file__).parents[1] / "docs" / "other-jars.md"
 _LEAST_SHIP = 0.9
+_HEAD = ("Kafka", "suite", "beside it", "load", "seconds", "verifications", *map(str, Verdict))
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What is verified, beside how many busy programs."""
+
+    kafka: str
+    suite: str
+    busy: int
 
 
 def main() -> None:
-    out, count, busy = Path(sys.argv[1]).absolute(), number(2, 20), number(3, 0)
-    suite = ["--suite", sys.argv[4]] if len(sys.argv) > 4 else []
-    jar = distribution_of(None, KAFKA, local_toolbox()).raft_jar
+    asked = parsed(sys.argv[1:])
+    trial = Trial(asked.kafka, asked.suite, asked.busy)
     verdicts: Counter[str] = Counter()
-    with busy_programs(busy):
-        for turn in range(1, count + 1):
-            run_dir = out / str(turn)
-            if not (run_dir / "verdict.json").exists():
-                command = [
-                    sys.executable,
-                    "-m",
-                    "harness",
-                    "verify",
-                    "--fresh",
-                    "--jar",
-                    str(jar),
-                    "--out",
-                    str(run_dir),
-                    *suite,
-                ]
-                began = time.monotonic()
-                subprocess.run(command, check=False, capture_output=True)
-                note(run_dir, time.monotonic() - began, busy)
+    with busy_programs(trial.busy):
+        for turn in range(1, asked.count + 1):
+            run_dir = asked.out.absolute() / str(turn)
+            if not RunDirectory(run_dir).verdict.exists:
+                note(verified(run_dir, trial))
             record = RunDirectory(run_dir).verdict.read()
             verdicts[record.verdict] += 1
             print(f"{turn}: {record.verdict} {record.sentence}", flush=True)
     print(", ".join(f"{many} {verdict}" for verdict, many in verdicts.most_common()))
-    undecided = not busy and verdicts[Verdict.SHIP] < _LEAST_SHIP * count
+    undecided = not trial.busy and verdicts[Verdict.SHIP] < _LEAST_SHIP * asked.count
     sys.exit(1 if verdicts[Verdict.HOLD] or undecided else 0)
 
 
-def note(run_dir: Path, seconds: float, busy: int) -> None:
-    record = RunDirectory(run_dir).verdict.read()
+def parsed(words: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--kafka", default=DEFAULT_KAFKA)
+    parser.add_argument("--count", type=int, default=20)
+    parser.add_argument("--suite", default="standard")
+    parser.add_argument("--busy", type=int, default=0)
+    return parser.parse_args(words)
+
+
+def verified(run_dir: Path, trial: Trial) -> dict[str, Any]:
+    """Verify once and return the row of it. Raises HarnessError where there is no verdict."""
+    began = time.monotonic()
+    options = ("--base-kafka", trial.kafka, "--kafka", trial.kafka, "--suite", trial.suite, "--out", str(run_dir))
+    done = subprocess.run(
+        [sys.executable, "-m", "harness", "verify", "--fresh", *options], check=False, capture_output=True, text=True
+    )
+    directory = RunDirectory(run_dir)
+    if not directory.verdict.exists:
+        raise HarnessError(f"{run_dir} has no verdict: {done.stderr.strip()}")
+    record = directory.verdict.read()
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=True)
-    row = {
+    return {
         "on": datetime.now(UTC).isoformat(timespec="minutes"),
         "commit": commit.stdout.strip(),
-        "busy_programs": busy,
+        "kafka": trial.kafka,
+        "suite": trial.suite,
+        "busy_programs": trial.busy,
         "load_at_end": round(os.getloadavg()[1], 1),
-        "wall_seconds": round(seconds),
-        "scenarios": len(RunDirectory(run_dir).declaration.read().scenarios),
+        "wall_seconds": round(time.monotonic() - began),
+        "scenarios": len(directory.declaration.read().scenarios),
         "verdict": record.verdict,
         "sentence": record.sentence,
     }
-    with Path(__file__).with_suffix(".jsonl").open("a", encoding="utf-8") as rows:
+
+
+def note(row: Mapping[str, Any]) -> None:
+    """Add a row to those that are kept, and write the page's table anew."""
+    with ROWS.open("a", encoding="utf-8") as rows:
         rows.write(json.dumps(row) + "\n")
+    PAGE.write_text(with_block(PAGE.read_text("utf-8"), "base against base", table(kept_rows())), encoding="utf-8")
 
 
-def number(place: int, default: int) -> int:
-    return int(sys.argv[place]) if len(sys.argv) > place else default
+def kept_rows() -> list[dict[str, Any]]:
+    return [json.loads(line) for line in ROWS.read_text("utf-8").splitlines()]
+
+
+def table(rows: Iterable[Mapping[str, Any]]) -> str:
+    """Return the page's table: a row for all verifications of one Kafka by one suite beside as many busy programs."""
+    alike = defaultdict(list)
+    for row in rows:
+        alike[Trial(row["kafka"], row["suite"], row["busy_programs"])].append(row)
+    return markdown(_HEAD, (_row(trial, alike[trial]) for trial in sorted(alike, key=_order)))
+
+
+def _order(trial: Trial) -> tuple[list[int], str, int]:
+    return [int(number) for number in trial.kafka.split(".")], trial.suite, trial.busy
+
+
+def _row(trial: Trial, rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    loads, verdicts = sorted(row["load_at_end"] for row in rows), Counter(row["verdict"] for row in rows)
+    beside = f"{trial.busy} busy programs" if trial.busy else "what else the host does"
+    seconds = median(row["wall_seconds"] for row in rows)
+    counts = (str(verdicts[each]) for each in Verdict)
+    return trial.kafka, trial.suite, beside, f"{loads[0]:g} to {loads[-1]:g}", f"{seconds:.0f}", str(len(rows)), *counts
 
 
 @contextmanager
@@ -95,4 +144,7 @@ def busy_programs(count: int) -> Iterator[None]:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except HarnessError as error:
+        sys.exit(str(error))

@@ -15,14 +15,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import median
 
+from pages import markdown, with_block
 from versions_predictions import predictions
 from versions_releases import (
     BASE,
+    FIXES,
     NOTHING,
     Release,
     as_base,
-    lost_share,
-    markdown,
+    listed,
     of_releases,
     outcome,
     releases_of,
@@ -56,20 +57,12 @@ def written_anew(page: str, folder: Path) -> str:
     for name, text in (
         ("night", about(night, verdicts)),
         ("table", table(releases)),
+        ("fixed", fixed(releases)),
         ("differences", differences(releases)),
         ("predictions", predictions(releases)),
     ):
         page = with_block(page, name, text)
     return page
-
-
-def with_block(page: str, name: str, text: str) -> str:
-    begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
-    before, found, rest = page.partition(begin)
-    _, closed, after = rest.partition(end)
-    if not (found and closed):
-        raise HarnessError(f"The page has no place for the {name}: {begin.strip()} {end}")
-    return before + begin + text + end + after
 
 
 def about(night: Night, verdicts: Mapping[str, VerdictRecord]) -> str:
@@ -114,7 +107,7 @@ def row(release: Release) -> tuple[str, ...]:
         *(outcome(release.labels(each)) for each in NAMED),
         others(release),
         spread(release.figures("leaderless_seconds")),
-        lost_share(release),
+        listed(release.lost_shares),
         spread(release.figures("elections_per_fault")),
         middle(release.figures("leader_heap_megabytes").values(), 0),
         middle((boot.ready_seconds for boot in release.boots), 1),
@@ -122,9 +115,18 @@ def row(release: Release) -> tuple[str, ...]:
     )
 
 
+def fixed(releases: Sequence[Release]) -> str:
+    """Return how what is asked beside the suite ended on each release."""
+    rows = (
+        (each.version, *(outcome(each.labels(scenario)) for scenario in FIXES), listed(each.cut_shares))
+        for each in releases
+    )
+    return markdown(("release", *FIXES, "cut off, %"), rows)
+
+
 def others(release: Release) -> str:
     """Return how many of the further scenarios passed in every run, and how the rest ended."""
-    names = [each for each in release.scenarios if each not in NAMED]
+    names = [each for each in release.scenarios if each not in (*NAMED, *FIXES)]
     rest = [each for each in names if set(release.labels(each)) != {str(Outcome.PASSED)}]
     failed = "".join(f"; {each}: {outcome(release.labels(each))}" for each in rest)
     return f"{len(names) - len(rest)} of {len(names)} pass{failed}"
@@ -139,13 +141,13 @@ def differences(releases: Sequence[Release]) -> str:
     """Return a line for each release but 3.9.1."""
     base = next(release for release in releases if release.version == BASE)
     return "".join(
-        f"- **{release.version}** ({release.beside.verdict}): {'; '.join(different(release, release.beside, base))}.\n"
+        f"- **{release.version}** ({release.verdict}): {'; '.join(different(release, base))}.\n"
         for release in releases
         if release.beside
     )
 
 
-def different(release: Release, record: VerdictRecord, base: Release) -> Iterator[str]:
+def different(release: Release, base: Release) -> Iterator[str]:
     """Yield in what a release differs from 3.9.1."""
     same = as_base(release, base)
     outcomes = [
@@ -156,6 +158,7 @@ def different(release: Release, record: VerdictRecord, base: Release) -> Iterato
     yield from outcomes or [f"every scenario ends as on {BASE}"]
     costs = [
         f"{cost.description} in {cost.scenario}: {cost.base:g} → {cost.candidate:g} {cost.unit}"
+        for record in release.beside
         for cost in record.costs
         if cost.over
     ]

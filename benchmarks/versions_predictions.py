@@ -6,18 +6,19 @@ A prediction is a row: what it says and why, which releases it is about, what is
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from pages import markdown
 from versions_releases import (
     BASE,
+    CUT_SHARE,
     LOST,
     LOST_SHARE,
     NOTHING,
     Release,
     as_base,
-    lost_share,
-    markdown,
+    listed,
     numbers,
     outcome,
     spread,
@@ -43,26 +44,38 @@ class Prediction:
     about: Callable[[tuple[int, ...]], bool] = lambda _: True
 
 
-def ending(scenario: str, label: str, says: str, because: str) -> Prediction:
-    """Return the prediction that a scenario ends so on every release."""
-    return Prediction(
-        says,
-        because,
-        lambda release, _: outcome(release.labels(scenario)),
-        lambda release, _: release.decided(scenario) == {label} if release.decided(scenario) else None,
-    )
+def ending(
+    labels: Mapping[str, str],
+    says: str,
+    because: str,
+    about: Callable[[tuple[int, ...]], bool] = lambda _: True,
+) -> Prediction:
+    """Return the prediction that scenarios end so, by their names."""
+
+    def shown(release: Release, _: Release) -> str:
+        ends = {each: outcome(release.labels(each)) for each in labels}
+        return next(iter(ends.values())) if len(ends) == 1 else ", ".join(map(" ".join, ends.items()))
+
+    def holds(release: Release, _: Release) -> bool | None:
+        decided = {each: release.decided(each) for each in labels if release.decided(each)}
+        return all(ends == {labels[each]} for each, ends in decided.items()) if decided else None
+
+    return Prediction(says, because, shown, holds, about)
 
 
-def is_busy(release: Release) -> bool | None:
-    """Whether a lost observer takes as much of a core as the figure's limit calls a loop; None where none was lost."""
-    limit = limit_of(LOST_SHARE, shipped_limits())
+def waits(shares: Callable[[Release], Mapping[str, float]], figure: str) -> Callable[[Release], bool | None]:
+    """Return whether a release takes no more of a core than the figure's limit has over it; None without figures."""
+    limit = limit_of(figure, shipped_limits())
     assert limit, "the figure has a limit"
-    return max(release.lost_shares.values()) > limit[0].least if release.lost_shares else None
+    return lambda release: max(shares(release).values()) <= limit[0].least if shares(release) else None
 
 
-def waits(release: Release) -> bool | None:
-    busy = is_busy(release)
-    return None if busy is None else not busy
+lost_waits = waits(lambda release: release.lost_shares, LOST_SHARE)
+cut_waits = waits(lambda release: release.cut_shares, CUT_SHARE)
+
+
+def opposite(answer: bool | None) -> bool | None:
+    return None if answer is None else not answer
 
 
 def no_more_elections(release: Release, base: Release) -> bool | None:
@@ -72,22 +85,55 @@ def no_more_elections(release: Release, base: Release) -> bool | None:
 
 PREDICTIONS = (
     ending(
-        "turn1", "PASSED", "turn1 passes on every release", "an address that is still right is left, without any fix"
+        {"turn1": "PASSED"},
+        "turn1 passes on every release",
+        "an address that is still right is left, without any fix",
     ),
-    ending("turn2", LOST, "turn2 loses the observer on every release", _STALE),
-    ending("new-mechanism", LOST, "so does new-mechanism", _STALE),
+    ending({"turn2": LOST}, "turn2 loses the observer on every release", _STALE),
+    ending({"new-mechanism": LOST}, "so does new-mechanism", _STALE),
+    ending(
+        {"observer-held": "FAILED(observer_follows_after_pause)", "observer-cut": LOST},
+        "up to 4.1 an observer that stood still, or was cut off, does not find its leader again",
+        "past its fetch time-out it asks bootstrap servers alone (`pollFollowerAsObserver`)",
+        lambda version: version < (4, 2),
+    ),
+    ending(
+        {"observer-held": "PASSED", "observer-cut": "PASSED"},
+        "from 4.2 on it does",
+        "it asks the leader that it knew as well (KAFKA-19354)",
+        lambda version: version >= (4, 2),
+    ),
+    ending(
+        {"unregistered-endpoint": "FAILED(endpoint_is_registered)"},
+        "up to 4.0 a voter that moved stays in the voter set with its old address",
+        "UpdateRaftVoter waits for a moment without a request to the leader, and a Fetch nearly always is one",
+        lambda version: version < (4, 1),
+    ),
+    ending(
+        {"unregistered-endpoint": "PASSED"},
+        "from 4.1 on it gets its new one told",
+        "KAFKA-16538",
+        lambda version: version >= (4, 1),
+    ),
     Prediction(
-        "up to 4.1 a lost observer waits between its tries",
-        "`KafkaRaftClient.pollFollowerAsObserver`",
-        lambda release, _: lost_share(release),
-        lambda release, _: waits(release),
+        "an observer that was told of an epoch without a leader waits between its tries",
+        "the leader of these two stops in good order, and answers with the next epoch once it is voted out: "
+        "`pollUnattachedCommon`",
+        lambda release, _: listed(release.lost_shares),
+        lambda release, _: lost_waits(release),
+    ),
+    Prediction(
+        "up to 4.1 so does one that hears nothing any more",
+        "`pollFollowerAsObserver` waits for its bootstrap servers' back-off",
+        lambda release, _: listed(release.cut_shares),
+        lambda release, _: cut_waits(release),
         lambda version: version < (4, 2),
     ),
     Prediction(
-        "from 4.2 on it asks in a busy loop",
+        "from 4.2 on that one asks in a busy loop",
         "`maybeSendFetchToBestNode` (KAFKA-19354) waits for `min(backoff, remainingFetchTimeMs)`, 0 once that is over",
-        lambda release, _: lost_share(release),
-        lambda release, _: is_busy(release),
+        lambda release, _: listed(release.cut_shares),
+        lambda release, _: opposite(cut_waits(release)),
         lambda version: version >= (4, 2),
     ),
     Prediction(

@@ -35,10 +35,14 @@ def other_release(jar: Path, version: str) -> str:
 
 def version_note(jar: Path, version: str) -> str:
     """Return in words by which version a jar calls itself where that is not the nodes' own; else empty."""
-    named, release = jar_version(jar), release_of(version)
-    if other_release(jar, version):
-        return f"the jar is of Kafka {named}, the nodes run {version}: another release of the same line"
-    return f"the jar calls itself {named}, which is a build of Kafka {release}" if named != version else ""
+    return other_version("the jar", jar_version(jar), version)
+
+
+def other_version(what: str, named: str, version: str) -> str:
+    """Return in words that something names another version than that of the nodes; empty where it does not."""
+    if release_of(named) != release_of(version):
+        return f"{what} is of Kafka {named}, the nodes run {version}: another release of the same line"
+    return f"{what} calls itself {named}, which is a build of Kafka {release_of(version)}" if named != version else ""
 
 
 def _check_content(archive: ZipFile, path: Path) -> None:

@@ -12,13 +12,15 @@ from harness.base.errors import HarnessError
 from harness.base.files import write_bytes, write_text
 from harness.building.compiling import Builder, Compilation, first_errors
 from harness.building.configdef import Probe, read_flag
-from harness.building.given import version_note
+from harness.building.given import other_version, version_note
 from harness.building.jars import classes_in, resources_of, write_jar
 from harness.kafka.distribution import Distribution, jar_version
+from harness.kafka.lock import locked_versions
 from harness.kafka.maven import lay_out_generated
 from harness.kafka.patching import Series, apply_series
+from harness.kafka.release_lines import same_line
 from harness.kafka.tree import Source, SourceTree
-from harness.kafka.versions import release_of
+from harness.kafka.versions import order_of, release_of
 from harness.model.arms import RELEASE, Build, Kafka
 from harness.rundir.directory import RunDirectory
 from harness.rundir.parts import BuildFolder
@@ -87,7 +89,7 @@ def build_series(bench: Bench, tools: Toolchain, name: str, source: Source, seri
             name=name,
             builder=tools.builder.label,
             series=tuple(patch.name for patch in series.patches) if series else (),
-            note="; ".join(filter(None, (tree.description, tools.builder.note))),
+            note="; ".join(filter(None, (*_about(tree, tools.released.version), tools.builder.note))),
             log=log,
         )
         return _keep(bench, made, jar, tools.released)
@@ -132,12 +134,7 @@ def changed_resources(tree: Path, released: dict[str, bytes]) -> list[str]:
 def _ready_tree(tools: Toolchain, source: Source, series: Series | None, into: Path) -> SourceTree:
     """Check out and patch; then see that the released message classes are those of this tree, and add them."""
     tree = source.checkout(into)
-    wanted = tools.released.version
-    if release_of(tree.version) != release_of(wanted):
-        raise HarnessError(
-            f"The sources ({tree.description}) are Kafka {tree.version}, but the class path is {wanted}.",
-            f"Choose sources of {wanted}, or write a lock with `harness lock {tree.version}`.",
-        )
+    _check_line(tree, tools.released.version)
     if series:
         tree = apply_series(tree, series)
     changed = changed_resources(into, resources_of(tools.released.raft_jar))
@@ -149,6 +146,24 @@ def _ready_tree(tools: Toolchain, source: Source, series: Series | None, into: P
     if not (into / _SOURCES[1]).exists():
         lay_out_generated(tools.released_sources, into)
     return tree
+
+
+def _check_line(tree: SourceTree, wanted: str) -> None:
+    """See that sources are of the class path's release, or of its line: a branch's own is not released yet."""
+    if same_line(tree.version, wanted):
+        return
+    near = sorted((each for each in locked_versions() if same_line(each, tree.version)), key=order_of)
+    raise HarnessError(
+        f"The sources ({tree.description}) are Kafka {tree.version}, but the class path is {wanted}.",
+        f"Name the release of their line that they are built for: --kafka {near[-1]}."
+        if near
+        else f"Choose sources of {wanted}'s line: no release of theirs is locked (docs/release-lines.md).",
+    )
+
+
+def _about(tree: SourceTree, version: str) -> tuple[str, ...]:
+    """Return where sources come from, and by which version they call themselves where that is not the nodes'."""
+    return tree.description, other_version("the checkout", tree.version, version)
 
 
 def _log(tree: SourceTree, series: Series | None, builder: Builder, compiled: Compilation) -> str:

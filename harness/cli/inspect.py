@@ -45,7 +45,7 @@ _DOCTOR_HELP = help_text(
 )
 _LOCK_HELP = help_text(
     "Resolve a Kafka version, download it, pin every file by SHA-256, and read its sources' log statements.",
-    examples=(("harness lock 3.9.0", "then `harness verify --kafka 3.9.0 --jar JAR`"),),
+    examples=(("harness lock 4.1.1", "then `harness verify --base-kafka 4.0.2 --kafka 4.1.1`"),),
 )
 
 
@@ -185,22 +185,28 @@ def lock(
     reporter.stage(f"resolving Kafka {version} and reading its log statements")
     downloads = common.toolbox().downloads
     resolved = resolve_lock(version, line.lock, downloads)
-    written = write_lock(resolved, folder)
     statements = make_library(resolved, downloads, out or libraries_beside(folder))
+    written = write_lock(resolved, folder)  # last: with it the version counts as locked
     common.console().print(f"{written}\n{statements}")
     if out is None:
-        common.console().print(f"Next: {_use_of_lock(version)}")
+        common.console().print(f"Next: {use_of_lock(version)}")
     return 0
 
 
-def _use_of_lock(version: str) -> str:
-    """Return what can be done with a version once it is locked: without a series of it a jar is needed."""
+def use_of_lock(version: str) -> str:
+    """Return what can be asked of a version once it is locked: about its series, or beside the release before it."""
+    from harness.kafka.lock import locked_versions
     from harness.kafka.release_lines import Mode, line_of
     from harness.kafka.series import series_folders
+    from harness.kafka.versions import order_of
+    from harness.model.request import DEFAULT_KAFKA
 
     if Mode.KRAFT not in line_of(version).modes:
-        return f"harness prove --kafka {version} --jar JAR"
-    return f"harness verify --kafka {version}{'' if series_folders(version) else ' --jar JAR'}"
+        return f"harness verify --kafka {version} --arms base --claims none --suite elections"
+    if series_folders(version):
+        return f"harness verify --kafka {version}"
+    before = [each for each in sorted(locked_versions(), key=order_of) if order_of(each) < order_of(version)]
+    return f"harness verify --base-kafka {before[-1] if before else DEFAULT_KAFKA} --kafka {version}"
 
 
 def _lock_tools(out: Path | None) -> int:

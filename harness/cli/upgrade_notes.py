@@ -25,7 +25,7 @@ _HELP = help_text(
 )
 
 Kafka = Annotated[
-    str, typer.Argument(help="A locked version (see `harness lock`), or the folder of an unpacked Kafka.")
+    str, typer.Argument(help="A locked version (see `harness lock`), or a whole Kafka: its folder or its .tgz.")
 ]
 
 

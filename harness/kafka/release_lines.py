@@ -68,7 +68,8 @@ class Pins:
     """What the lock of a version pins: coordinates in which {version} stands for it.
 
     `broker` is resolved with all that it depends on; the others are taken as they are, `beside_broker` (the log
-    binding) onto every node's class path too.
+    binding) onto every node's class path too, unless it is there already. In that one {artifact} stands for the version
+    of an artifact that is there.
     """
 
     broker: str

@@ -36,14 +36,36 @@ def resolve_lock(version: str, pins: Pins, downloads: Downloads) -> Lock:
 
 def _runtime(version: str, pins: Pins, downloads: Downloads) -> list[str]:
     broker = pins.broker.format(version=version)
+    # What is beside it is not resolved with it: versions that log4j's own POM manages would win over Kafka's.
+    path = {_unversioned(each): each for each in _closure(broker, downloads)}
+    for each in pins.beside_broker:
+        coordinate = _filled(each, version, path.values())
+        path.setdefault(_unversioned(coordinate), coordinate)
+    return sorted(path.values())
 
+
+def _closure(coordinate: str, downloads: Downloads) -> list[str]:
     def resolve(context: MavenContext) -> list[str]:
-        found, behind = context.resolver.resolve([context.create_dependency(broker)])
-        # The log binding is not resolved with it: versions that log4j's own POM manages would win over Kafka's.
-        beside = (each.format(version=version) for each in pins.beside_broker)
-        return sorted({*(str(dependency.artifact) for dependency in (*found, *behind)), *beside})
+        found, behind = context.resolver.resolve([context.create_dependency(coordinate)])
+        return [str(dependency.artifact) for dependency in (*found, *behind)]
 
-    return downloads.ask(broker, resolve)
+    return downloads.ask(coordinate, resolve)
+
+
+def _filled(coordinate: str, version: str, path: Collection[str]) -> str:
+    """Return a coordinate of a line with the versions in it: Kafka's, and those of artifacts that are on the path."""
+    present = {artifact: rest[-1] for _, artifact, *rest in (each.split(":") for each in path)}
+    try:
+        return coordinate.format_map({**present, "version": version})
+    except (KeyError, ValueError) as error:
+        raise HarnessError(
+            f"The line of Kafka {version} pins {coordinate}, and {error} is none of the broker's dependencies.",
+            "Write a version of its own into the line's file (docs/release-lines.md).",
+        ) from error
+
+
+def _unversioned(coordinate: str) -> str:
+    return coordinate.rpartition(":")[0]
 
 
 def pin_module(
@@ -66,9 +88,5 @@ def _file_name(coordinate: str) -> str:
 
 
 def _dependencies(coordinate: str, version: str, downloads: Downloads) -> list[str]:
-    def resolve(context: MavenContext) -> list[str]:
-        found, behind = context.resolver.resolve([context.create_dependency(coordinate)])
-        return [str(dependency.artifact) for dependency in (*found, *behind)]
-
-    known = downloads.ask(coordinate, resolve)
+    known = _closure(coordinate, downloads)
     return [each for each in known if not each.startswith(f"{_OWN}:") or each.endswith(f":{version}")]

@@ -128,7 +128,8 @@ class KafkaInventory:
 
     `java` are the releases that its class files need: of a node, and of an application with its clients. `libraries`
     are versions of jars that are not Kafka's own. `digest` is that of everything that was read. `gaps` are sentences
-    about what could not be read, `unread` the classes whose configuration could not.
+    about what could not be read, `unread` the classes whose configuration could not. `booted_on` is the day (UTC) of
+    its boots.
     """
 
     schema: int
@@ -147,3 +148,4 @@ class KafkaInventory:
     boots: tuple[Boot, ...] = ()
     gaps: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
+    booted_on: str = ""

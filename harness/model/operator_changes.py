@@ -80,7 +80,8 @@ class Figure:
 class OperatorChanges:
     """Everything that changes; `compared` says how many things of an area either Kafka has.
 
-    `files` are the operator's own that were searched, `gaps` what could not be compared, each a sentence.
+    `files` are the operator's own that were searched, `gaps` what could not be compared, each a sentence. `booted_on`
+    is the day (UTC) on which nodes of both were started for it.
     """
 
     schema: int
@@ -93,6 +94,7 @@ class OperatorChanges:
     compared: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     files: tuple[str, ...] = ()
     gaps: tuple[str, ...] = ()
+    booted_on: str = ""
 
     def of(self, weight: Weight) -> tuple[Change, ...]:
         """Return the changes of one weight, in their order."""

@@ -77,25 +77,25 @@ def sides_of(request: Request, release_at: ReleaseAt) -> Sides:
     """
     _check_one_origin(request)
     base_release = _release(request.base_dist, request.base_kafka, "--base-kafka", release_at)
-    named_base = request.base_kafka or base_release
+    named_base = base_release or request.base_kafka
     own = _release(request.dist, request.kafka_version, "--kafka", release_at) or _own_version(request, named_base)
     if own:
         base = Side(request.base_dist, named_base or own)
         candidate = Side(request.dist, own)
     else:
-        base = Side(request.base_dist, request.base_kafka or request.kafka_version or base_release or DEFAULT_KAFKA)
+        base = Side(request.base_dist, named_base or request.kafka_version or DEFAULT_KAFKA)
         candidate = base
     return Sides(_base_jar(request, base), _candidate_jar(request, candidate, own=bool(own)))
 
 
 def _release(place: Path | None, named: str, option: str, release_at: ReleaseAt) -> str:
-    """Return the version of the Kafka at a place, as it was named if it was. Raises HarnessError for another's."""
+    """Return the release of the Kafka at a place, whatever was added to it. Raises HarnessError for another's."""
     if place is None:
         return ""
     found = release_at(place)
     if named and not _begins(named, found):
         raise HarnessError(f"{place} is Kafka {found}, not {named}.", f"Leave out {option}, or name another.")
-    return named or found
+    return found
 
 
 def _begins(version: str, release: str) -> bool:

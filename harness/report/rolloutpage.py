@@ -11,6 +11,7 @@ from harness.model.clients import ClientReport
 from harness.model.events import CommandTried
 from harness.model.features import FeaturePlan
 from harness.model.findings import Contrast
+from harness.model.operator_changes import OperatorChanges
 from harness.model.rollout import Rehearsal, RolloutOutcome, RolloutVerdict, Turn
 from harness.report.context import Limits
 from harness.report.differences import ContrastView, FindingContext, contrast_view
@@ -18,6 +19,7 @@ from harness.report.drawing import shared_axis
 from harness.report.links import Quote, evidence_link, quote_of
 from harness.report.page import render_page
 from harness.report.run_pictures import PicturedRun, PictureGroup, picture, story_of
+from harness.report.upgrade_page import UpgradeSummary, upgrade_summary
 from harness.rollout.builds import BASE, CANDIDATE
 from harness.rollout.finalising import FEATURES_SCRIPT
 from harness.rollout.nodes import in_words
@@ -76,7 +78,7 @@ class FinishView:
 
 @dataclass(frozen=True, slots=True)
 class RolloutPage:
-    """Everything that the page shows; `finish` is None where only a raft jar is replaced."""
+    """Everything that the page shows; `finish` and `upgrade` are None where only a raft jar is replaced."""
 
     found: RolloutVerdict
     sentence: str
@@ -93,6 +95,7 @@ class RolloutPage:
     sides: SidesView
     order: str
     finish: FinishView | None
+    upgrade: UpgradeSummary | None
 
 
 def render_rollout(
@@ -100,9 +103,10 @@ def render_rollout(
     journals: Mapping[str, Sequence[Entry]],
     contrast: Contrast | None,
     argv: Sequence[str],
+    upgrade: OperatorChanges | None = None,
 ) -> str:
     """Return the page; `journals` are the events of each rehearsal by its name. Equal input gives equal bytes."""
-    return render_page("rollout.html.j2", page=rollout_page(found, journals, contrast, argv))
+    return render_page("rollout.html.j2", page=rollout_page(found, journals, contrast, argv, upgrade))
 
 
 def rollout_page(
@@ -110,6 +114,7 @@ def rollout_page(
     journals: Mapping[str, Sequence[Entry]],
     contrast: Contrast | None,
     argv: Sequence[str],
+    upgrade: OperatorChanges | None = None,
 ) -> RolloutPage:
     """Return what the page shows."""
     book = runbook(found)
@@ -129,6 +134,7 @@ def rollout_page(
         _sides(found),
         ", ".join(map(str, book.way.order)) or in_words(book.way.first),
         _finish(found),
+        upgrade_summary(upgrade) if upgrade else None,
     )
 
 

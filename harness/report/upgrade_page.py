@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -121,7 +121,7 @@ def upgrade_page(changes: OperatorChanges) -> UpgradePage:
         changes.files,
         tuple(view for area in _IN_TABLES if (view := _area(changes, area)).blocks),
         tuple(map(_figure, changes.figures)),
-        _boots(changes.figures),
+        _boots(changes),
         changes.gaps,
     )
 
@@ -215,6 +215,8 @@ def _number(value: float) -> str:
     return f"{value:.1f}" if value < 100 else f"{value:.0f}"
 
 
-def _boots(figures: Iterable[Figure]) -> str:
-    counts = [len(figure.base) for figure in figures]
-    return counted(counts[0], "boot") if counts else ""
+def _boots(changes: OperatorChanges) -> str:
+    if not changes.figures:
+        return ""
+    day = f" on {changes.booted_on}" if changes.booted_on else ""
+    return f"{counted(len(changes.figures[0].base), 'boot')} of each{day}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import combinations
@@ -16,7 +16,15 @@ from harness.base.files import write_text
 from harness.base.json import to_json
 from harness.base.progress import Reporter
 from harness.base.text import visible
-from harness.building.build_comparison import BuiltJar, CrossCheck, Repeat, class_bytes, compare_builds, unpatched_jars
+from harness.building.build_comparison import (
+    BuiltJar,
+    Comparison,
+    CrossCheck,
+    Repeat,
+    class_bytes,
+    compare_builds,
+    unpatched_jars,
+)
 from harness.building.builders.base import BuildHost, usual_builders
 from harness.building.builders.ecj import Ecj, ecj_of
 from harness.building.compiling import Builder
@@ -25,10 +33,11 @@ from harness.building.jdk8 import Javac8, debian_javac8
 from harness.building.pair import series_to_build, source_of
 from harness.building.raft_builds import Bench, Toolchain, build_series
 from harness.kafka.distribution import Distribution, locked_distribution
+from harness.kafka.git import url_and_ref
 from harness.kafka.lock import read_lock
 from harness.kafka.release_lines import line_of
 from harness.model.arms import Kafka
-from harness.model.request import Request
+from harness.model.request import NO_SERIES, Request
 from harness.model.sides import Side
 from harness.proof.bytecode import prepare_bytecode, read_each
 from harness.proof.dropin.class_changes import api_of, code_of, nests
@@ -73,16 +82,12 @@ def cross_check(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> CrossChe
     labelled = [
         ("the release", parts.released.raft_jar),
         *((f"{label}, unpatched", jar) for label, jar in again),
-        *((repeat.label, jar) for repeat, jar in made),
+        *((f"{repeat.label}{_origin(side)}", jar) for repeat, jar in made),
     ]
     release, *rest = _read(parts, labelled)
-    unpatched, patched = rest[: len(again)], rest[len(again) :]
     check = CrossCheck(
         repeats=tuple(repeat for repeat, _ in made),
-        comparisons=(
-            *(compare_builds(each, release, exact=Javac8.made(each.label)) for each in unpatched),
-            *(compare_builds(one, other) for one, other in combinations(patched, 2)),
-        ),
+        comparisons=tuple(comparisons(side, release, rest[: len(again)], rest[len(again) :])),
         gaps=tuple(gaps),
     )
     write_text(directory.crosscheck, to_json(check))
@@ -90,11 +95,31 @@ def cross_check(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> CrossChe
     return check
 
 
+def comparisons(
+    side: Side, release: BuiltJar, unpatched: Sequence[BuiltJar], built: Sequence[BuiltJar]
+) -> Iterator[Comparison]:
+    """Yield what is held against what: the released sources and, from git, sources as they are, against the release."""
+    for each in unpatched:
+        yield compare_builds(each, release, exact=Javac8.made(each.label))
+    for one, other in combinations(built, 2):
+        yield compare_builds(one, other)
+    if side.git and side.series == NO_SERIES:
+        for each in built:
+            yield compare_builds(each, release, same_sources=False)
+
+
+def _origin(side: Side) -> str:
+    if not side.git:
+        return ""
+    url, ref = url_and_ref(side.git)
+    return f", from {ref} of {url}"
+
+
 def print_crosscheck(console: Console, check: CrossCheck) -> None:
     """Print the comparisons as a table, then what could not be compared and what is not as expected."""
-    table = Table("built by", "held against", "classes", "identical", "same instructions", "differ")
+    table = Table("built by", "held against", "classes", "identical", "same instructions", "differ", "other APIs")
     for each in check.comparisons:
-        counts = (each.classes, each.identical, each.alike, len(each.differ))
+        counts = (each.classes, each.identical, each.alike, len(each.differ), len(each.apis))
         table.add_row(visible(each.one), visible(each.other), *map(str, counts))
     console.print(table)
     for repeat in check.repeats:

@@ -26,6 +26,7 @@ from harness.stages.rollout_inputs import planned_rehearsal, roll_inputs
 from harness.stages.rollout_result import ARM, judge_rollout, read_rehearsal, report_rollout
 from harness.stages.run import carry_out
 from harness.stages.timing import timed
+from harness.stages.upgrade_notes import note_upgrade
 from harness.toolbox.toolbox import Toolbox
 
 _COLOURS = {RolloutOutcome.PASSED: "green", RolloutOutcome.STOPPED: "red", RolloutOutcome.INCONCLUSIVE: "magenta"}
@@ -41,6 +42,7 @@ def rollout(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> RolloutVerdi
         build(run_dir, toolbox, reporter)
     rehearsals = rehearse(directory, toolbox, reporter)
     _compare(rehearsals, directory, toolbox, reporter)
+    note_upgrade(directory, toolbox, reporter)
     found = judge_rollout(directory, reporter)
     report_rollout(directory, reporter)
     return found

@@ -96,7 +96,8 @@ def report_rollout(directory: RunDirectory, reporter: Reporter) -> Path:
     found = _with_excerpts(directory, directory.rollout.read())
     contrast = next(iter(directory.logs.findings.read_if_exists() or ()), None)
     journals = {each.name: list(read_undamaged(directory.run(each.result.key).journal)) for each in found.rehearsals}
-    write_text(directory.report, render_rollout(found, journals, contrast, directory.declaration.read().argv))
+    upgrade, argv = directory.upgrade.changes.read_if_exists(), directory.declaration.read().argv
+    write_text(directory.report, render_rollout(found, journals, contrast, argv, upgrade))
     write_text(directory.junit, render_rehearsals(found))
     write_text(directory.summary, render_rollout_summary(found))
     book = runbook(found)

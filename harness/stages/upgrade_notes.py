@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 from rich.console import Console
@@ -12,23 +13,30 @@ from rich.text import Text
 from harness.base.errors import HarnessError
 from harness.base.files import write_text
 from harness.base.progress import Reporter
+from harness.base.recordfile import RecordFile
 from harness.base.text import cut, visible
+from harness.kafka.completeness import check_whole
 from harness.kafka.distribution import Distribution, distribution_of
 from harness.kafka.release_lines import line_of
+from harness.model.arms import Build
+from harness.model.declaration import Declaration
 from harness.model.kafka_inventory import KafkaInventory
 from harness.model.operator_changes import BOOTS, Change, OperatorChanges
 from harness.report.upgrade_cases import render_changes
 from harness.report.upgrade_markdown import render_upgrade_summary
 from harness.report.upgrade_page import first_of, render_upgrade, summary
 from harness.rundir.directory import RunDirectory
+from harness.rundir.kept_results import KEPT_FOR
 from harness.rundir.parts import UpgradeFolder
+from harness.stages.arm_kafka import kafka_of
 from harness.stages.timing import timed
 from harness.toolbox.toolbox import Toolbox
 from harness.upgrade.boots import with_boots
 from harness.upgrade.changes import operator_changes
 from harness.upgrade.inventory import Bench, bench_for, read_classes
 from harness.upgrade.jar_facts import java_needed
-from harness.upgrade.modules import modules_of
+from harness.upgrade.kept_boots import as_booted, kept_boots
+from harness.upgrade.modules import modules_of, scripts_folders, scripts_not_compared
 from harness.upgrade.own_files import with_uses
 
 _LARGEST_FILE = 4_000_000  # bytes of a file of the operator's own
@@ -37,26 +45,34 @@ _LISTED = 20
 
 
 def kafka_named(name: str, toolbox: Toolbox) -> Distribution:
-    """Return the Kafka of a version that is locked, of a folder, or of an archive (.tgz). Raises HarnessError."""
+    """Return the Kafka of a version that is locked, of a folder, or of an archive (.tgz).
+
+    Raises HarnessError, also for one that is not whole.
+    """
     place = Path(name) if Path(name).exists() or "/" in name else None
     kafka = distribution_of(place, name, toolbox)
     line_of(kafka.version)
+    if place:
+        check_whole(kafka, place)
     return kafka
 
 
-def own_files(paths: list[Path]) -> dict[str, str]:
-    """Return the texts of an operator's own files. Raises HarnessError for one that cannot be read, or is no text."""
-    return {str(path): _text(path) for path in paths}
+def own_files(paths: Iterable[Path], option: str = "--mine") -> dict[str, str]:
+    """Return the texts of an operator's own files, which an option named.
+
+    Raises HarnessError for one that cannot be read, or is no text.
+    """
+    return {str(path): _text(path, option) for path in paths}
 
 
-def _text(path: Path) -> str:
+def _text(path: Path, option: str) -> str:
     try:
         with path.open("rb") as file:
             content = file.read(_LARGEST_FILE + 1)
     except OSError as error:
-        raise HarnessError(f"--mine {path} cannot be read: {error.strerror}.", "Name a file of your own.") from error
+        raise HarnessError(f"{option} {path} cannot be read: {error.strerror}.", "Name a file of your own.") from error
     if len(content) > _LARGEST_FILE or b"\0" in content:
-        raise HarnessError(f"--mine {path} is no text file of at most {_LARGEST_FILE // 1_000_000} MB.")
+        raise HarnessError(f"{option} {path} is no text file of at most {_LARGEST_FILE // 1_000_000} MB.")
     return content.decode("utf-8", "replace")
 
 
@@ -68,16 +84,25 @@ def upgrade_notes(
     mine: Mapping[str, str],
     toolbox: Toolbox,
     reporter: Reporter,
+    *,
+    fresh: bool = True,
 ) -> OperatorChanges:
     """Take the inventories of two Kafkas and write what changes between them, as records and as a page.
 
     `boots` are how often each is started (0: metrics, protocol and costs are not compared), `mine` the texts of the
-    operator's own files by name. Raises HarnessError when a Kafka cannot be asked.
+    operator's own files by name. What boots of the same jars showed before is taken over unless it is to be `fresh`.
+    Raises HarnessError when a Kafka cannot be asked.
     """
-    _check_java((base, candidate), toolbox)
+    check_java((base, candidate), toolbox)
     bench = bench_for(base, toolbox, reporter.report)
     reporter.stage(f"{base.version} and {candidate.version}: what changes for an operator")
-    changes = _compared(base, candidate, folder, boots, bench, reporter)
+    kafkas = (base, candidate)
+    inventories = _read(kafkas, bench)
+    if boots:
+        inventories = booted(kafkas, inventories, boots, bench, fresh=fresh)
+    for file, inventory in zip((folder.base, folder.candidate), inventories, strict=True):
+        file.write(inventory)
+    changes = operator_changes(*inventories)
     found = with_uses(changes, mine) if mine else changes
     folder.changes.write(found)
     write_text(folder.page, render_upgrade(found))
@@ -86,47 +111,86 @@ def upgrade_notes(
     return found
 
 
-def note_upgrade(
-    directory: RunDirectory, base: Distribution, candidate: Distribution, toolbox: Toolbox, reporter: Reporter
-) -> None:
-    """Write what changes for an operator into a run directory whose arms are different Kafkas, unless it is there.
+def note_upgrade(directory: RunDirectory, toolbox: Toolbox, reporter: Reporter) -> None:
+    """Note what changes for an operator where the arms run different Kafkas, unless it is there; nothing rests on it.
 
-    Raises HarnessError as `upgrade_notes`.
+    The user's own server properties are searched for it.
     """
-    if not directory.upgrade.changes.exists:
+    declaration, request = directory.declaration.read(), directory.request.read()
+    if not declaration.kafkas or directory.upgrade.changes.exists:
+        return
+    try:
+        base, candidate = (kafka_of(build, request, toolbox) for build in _builds(declaration))
+        mine = own_files([request.config] if request.config else [], "--config")
         with timed(directory, "upgrade notes"):
-            upgrade_notes(base, candidate, directory.upgrade, BOOTS, {}, toolbox, reporter)
+            upgrade_notes(base, candidate, directory.upgrade, BOOTS, mine, toolbox, reporter, fresh=request.fresh)
+    except HarnessError as error:
+        reporter.report(f"what changes for an operator is not known: {error}")
 
 
-def _compared(
-    base: Distribution, candidate: Distribution, folder: UpgradeFolder, boots: int, bench: Bench, reporter: Reporter
-) -> OperatorChanges:
-    kafkas = (base, candidate)
-    inventories = _read(kafkas, bench)
-    if boots:
-        reporter.stage(f"starting a node of each, {boots} times in turn")
-        inventories = with_boots(tuple(zip(kafkas, inventories, strict=True)), boots, bench)
-    for file, inventory in zip((folder.base, folder.candidate), inventories, strict=True):
-        file.write(inventory)
-    return operator_changes(*inventories)
+def _builds(declaration: Declaration) -> tuple[Build, Build]:
+    """Return base's build and the candidate's."""
+    first = {arm.role.is_control: arm.build for arm in reversed(declaration.arms)}
+    return first[True], first[False]
+
+
+def booted(
+    kafkas: Sequence[Distribution],
+    inventories: tuple[KafkaInventory, ...],
+    boots: int,
+    bench: Bench,
+    *,
+    fresh: bool,
+) -> tuple[KafkaInventory, ...]:
+    """Return inventories with what boots of each Kafka showed, now or before.
+
+    Where a node of one cannot be asked, they have a gap instead.
+    """
+    kept = kept_boots(inventories, boots, bench)
+    if not fresh and (known := _recent(kept)):
+        bench.report(f"what nodes of both showed on {known[0].booted_on} is taken over (--fresh starts them again)")
+        return tuple(map(as_booted, inventories, known))
+    bench.report(f"starting a node of each, {boots} times in turn")
+    try:
+        found = with_boots(tuple(zip(kafkas, inventories, strict=True)), boots, bench)
+    except HarnessError as error:
+        gap = f"No node was asked for metrics, protocol, features, start, memory and CPU: {error.message}"
+        bench.report(gap)
+        return with_gaps(inventories, [gap])
+    kept.write(found)
+    return found
+
+
+def _recent(kept: RecordFile[tuple[KafkaInventory, ...]]) -> tuple[KafkaInventory, ...]:
+    """Return what was kept of boots, if the host may still be what it was."""
+    found = kept.read() if kept.is_whole else ()
+    age = datetime.now(UTC).date() - date.fromisoformat(found[0].booted_on) if found else KEPT_FOR
+    return found if age < KEPT_FOR else ()
 
 
 def _read(kafkas: tuple[Distribution, ...], bench: Bench) -> tuple[KafkaInventory, ...]:
-    """Return the inventories of Kafkas, of those modules that all of them can be asked."""
+    """Return the inventories of Kafkas, of those modules and scripts that all of them can be asked."""
     modules = [modules_of(each, bench.toolbox) for each in kafkas]
     missing = dict.fromkeys(module for each in modules for module in each.missing)
-    gaps = tuple(f"The module {module} is not compared: it is not to be had of both Kafkas." for module in missing)
-    read = (read_classes(kafka, each.without(missing), bench) for kafka, each in zip(kafkas, modules, strict=True))
-    return tuple(replace(each, gaps=(*gaps, *each.gaps)) for each in read)
+    gaps = [f"The module {module} is not compared: it is not to be had of both Kafkas." for module in missing]
+    gaps += scripts_not_compared(kafkas)
+    each_asked = zip(kafkas, modules, scripts_folders(kafkas), strict=True)
+    return with_gaps(
+        [read_classes(kafka, each.without(missing), scripts, bench) for kafka, each, scripts in each_asked], gaps
+    )
 
 
-def _check_java(kafkas: tuple[Distribution, ...], toolbox: Toolbox) -> None:
+def with_gaps(inventories: Iterable[KafkaInventory], gaps: Sequence[str]) -> tuple[KafkaInventory, ...]:
+    """Return inventories of which more could not be compared."""
+    return tuple(replace(each, gaps=(*gaps, *each.gaps)) for each in inventories)
+
+
+def check_java(kafkas: tuple[Distribution, ...], toolbox: Toolbox) -> None:
     """Raise HarnessError where the Java of nodes is too old for one of the Kafkas."""
     java = toolbox.node_java()
-    release = int(java.version.removeprefix("1.").split(".")[0].split("-")[0])
     for kafka in kafkas:
         needed = max(java_needed(kafka.jars).values(), default=0)
-        if needed > release:
+        if java.release and needed > java.release:  # a Java that names no number is believed
             raise HarnessError(
                 f"{kafka.description} needs Java {needed}, and {java.home} is Java {java.version}.",
                 "Name a newer one by --java-home, or leave it out to use the bundled runtime.",

@@ -18,8 +18,6 @@ from harness.engine.left_places import Errand, left_places
 from harness.judge import expectations
 from harness.judge.expectations import Met, MetCell, all_met, met_cells
 from harness.judge.reasons import beyond_the_sentence, rests_on
-from harness.model.arms import Build
-from harness.model.declaration import Declaration
 from harness.model.proof import ChangedMethod
 from harness.model.runs import Verdict
 from harness.model.verdict import JudgedCell, JudgedScenario, VerdictRecord
@@ -28,7 +26,6 @@ from harness.scenario.host_meter import host_speed
 from harness.stages import diff as diff_stage
 from harness.stages import judge as judge_stage
 from harness.stages import run as run_stage
-from harness.stages.arm_kafka import kafka_of
 from harness.stages.build import build
 from harness.stages.compared_logs import why_not_compared
 from harness.stages.coverage import coverage, errands
@@ -70,7 +67,7 @@ def verify(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Verdict:
                 left.finish()
     if covers(directory):
         coverage(run_dir, toolbox, reporter)
-    compare_kafkas(directory, toolbox, reporter)
+    note_upgrade(directory, toolbox, reporter)
     verdict = judge_stage.judge(run_dir, reporter)
     with noted(directory, "results are kept"):
         reuse.keep()
@@ -134,23 +131,6 @@ def compare_logs(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> None:
         diff_stage.diff(run_dir, toolbox, reporter)
     except HarnessError as error:  # the runs are still worth a verdict, in which this is a gap
         reporter.report(f"the log diff failed, which leaves a gap in the verdict: {error}")
-
-
-def compare_kafkas(directory: RunDirectory, toolbox: Toolbox, reporter: Reporter) -> None:
-    """Note what changes for an operator where the arms run different Kafkas; no verdict rests on it."""
-    declaration, request = directory.declaration.read(), directory.request.read()
-    if not declaration.kafkas:
-        return
-    builds = (_build(declaration, is_control=is_control) for is_control in (True, False))
-    try:
-        base, candidate = (kafka_of(build, request, toolbox) for build in builds)
-        note_upgrade(directory, base, candidate, toolbox, reporter)
-    except HarnessError as error:
-        reporter.report(f"what changes for an operator is not known: {error}")
-
-
-def _build(declaration: Declaration, *, is_control: bool) -> Build:
-    return next(arm.build for arm in declaration.arms if arm.role.is_control is is_control)
 
 
 def print_expectations(console: Console, cells: Sequence[MetCell], page: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -120,8 +121,9 @@ def _artifacts(document: dict[str, Any], version: str) -> list[Artifact]:
         head = f"`version = {version!r}` and " if version else ""
         raise ValueError(f"it needs {head}[[artifact]] tables, and nothing else")
     artifacts = [_artifact(table) for table in document["artifact"]]
-    if len({artifact.coordinate for artifact in artifacts}) != len(artifacts):
-        raise ValueError("a coordinate is listed twice")
+    counted = Counter((each.purpose, each.coordinate.rpartition(":")[0]) for each in artifacts)
+    if twice := sorted(name for (_, name), count in counted.items() if count > 1):
+        raise ValueError(f"it pins {', '.join(twice)} twice")
     return artifacts
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import psutil
@@ -15,7 +16,7 @@ from harness.cluster.node_figures import REPORTER_SOURCE
 from harness.cluster.prepare import NodeParts, make_node_parts
 from harness.cluster.protocol import Unreachable
 from harness.kafka.distribution import Distribution
-from harness.kafka.release_lines import line_of
+from harness.kafka.release_lines import Mode, check_mode, line_of
 from harness.model.kafka_inventory import Feature, KafkaInventory
 from harness.model.setup import Profile
 from harness.upgrade.inventory import Bench, Names, read_names
@@ -53,6 +54,7 @@ def with_boots(
 
 def _prepared(kafka: Distribution, bench: Bench) -> Bootable:
     java, cache, line = bench.toolbox.node_java().java, bench.toolbox.cache, line_of(kafka.version)
+    check_mode(line, Mode.KRAFT)
     parts = make_node_parts(java, kafka.others, kafka.raft_jar, Profile.PRODUCTION, line, cache, bench.report)
     reporter = compiled_probe(bench.compiler, REPORTER_SOURCE, kafka.jars, cache)
     metrics = compiled_probe(bench.compiler, METRICS_SOURCE, kafka.jars, cache)
@@ -77,7 +79,7 @@ def _boot(each: Bootable, what: str, bench: Bench) -> Seen:
 
 
 def _failed(kafka: Distribution, why: str, hint: str = "") -> HarnessError:
-    return HarnessError(f"{kafka.description}: {why}", f"{hint} With --boots 0 no node is started.".strip())
+    return HarnessError(f"{kafka.description}: {why}", hint)
 
 
 def _with(inventory: KafkaInventory, seen: Sequence[Seen], names: Names) -> KafkaInventory:
@@ -88,6 +90,7 @@ def _with(inventory: KafkaInventory, seen: Sequence[Seen], names: Names) -> Kafk
         apis=last.apis,
         features=tuple(_named(feature, names) for feature in last.features),
         boots=tuple(each.boot for each in seen),
+        booted_on=datetime.now(UTC).date().isoformat(),
     )
 
 

@@ -39,6 +39,7 @@ def operator_changes(base: KafkaInventory, candidate: KafkaInventory) -> Operato
         figures,
         _compared(base, candidate),
         gaps=tuple(dict.fromkeys((*base.gaps, *candidate.gaps))),
+        booted_on=base.booted_on,
     )
 
 

@@ -12,19 +12,9 @@ _ERROR = "A call with it ends with an error."
 
 
 def command_changes(base: Iterable[Command], candidate: Iterable[Command]) -> tuple[Change, ...]:
-    """Return what changes in the commands; scripts that start no class are compared where both Kafkas show them."""
+    """Return what changes in the commands; of both Kafkas they were found out in the same way."""
     before, after = {each.name: each for each in base}, {each.name: each for each in candidate}
-    if not (_has_plain(before) and _has_plain(after)):
-        before, after = _with_main(before), _with_main(after)
     return tuple(change for name in {**before, **after} for change in _of_command(name, before, after))
-
-
-def _has_plain(commands: Mapping[str, Command]) -> bool:
-    return any(not command.main for command in commands.values())
-
-
-def _with_main(commands: Mapping[str, Command]) -> dict[str, Command]:
-    return {name: command for name, command in commands.items() if command.main}
 
 
 def _of_command(name: str, before: Mapping[str, Command], after: Mapping[str, Command]) -> Iterator[Change]:

@@ -34,6 +34,11 @@ class HelpProbe:
     java: JavaRuntime
 
 
+def scripts_file() -> Path:
+    """Return the file of the scripts that are known without bin/."""
+    return data_root() / "builds" / "scripts.toml"
+
+
 def scripts_of(jars: Sequence[Path], folder: Path | None) -> dict[str, str]:
     """Return the main class of each script: as bin/ says, else of those that are known whose class is in the jars."""
     return _scripts_in(folder) if folder else _scripts_by_class(jars)
@@ -45,13 +50,13 @@ def _scripts_in(folder: Path) -> dict[str, str]:
 
 
 def _scripts_by_class(jars: Sequence[Path]) -> dict[str, str]:
-    known: Mapping[str, str] = tomllib.loads((data_root() / "builds" / "scripts.toml").read_text(encoding="utf-8"))
+    known: Mapping[str, str] = tomllib.loads(scripts_file().read_text(encoding="utf-8"))
     wanted = set(known.values())
     found: dict[str, list[str]] = {}
-    for entry in (entry for jar in jars for entry in entry_names(jar)):
-        name = entry.removesuffix(".class").rpartition("/")[2]
-        if name in wanted and entry.endswith(".class"):
-            found.setdefault(name, []).append(entry.removesuffix(".class").replace("/", "."))
+    for entry in (entry for jar in jars for entry in entry_names(jar) if entry.endswith(".class")):
+        name = entry.removesuffix(".class").replace("/", ".")
+        for called in wanted & {name, name.rpartition(".")[2]}:
+            found.setdefault(called, []).append(name)
     # Where a tool moved, the class of its old name may still be there and only warn.
     return {script: max(found[name], key=len) for script, name in known.items() if name in found}
 

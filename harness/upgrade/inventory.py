@@ -23,9 +23,9 @@ from harness.kafka.versions import release_of
 from harness.logs.read.library import library
 from harness.model.kafka_inventory import SCHEMA, KafkaInventory, Logged
 from harness.toolbox.toolbox import Toolbox
-from harness.upgrade.commands import HELP_SOURCE, HelpProbe, commands_of, scripts_of
+from harness.upgrade.commands import HELP_SOURCE, HelpProbe, commands_of, scripts_file, scripts_of
 from harness.upgrade.jar_facts import digest_of, java_needed, libraries_of, logging_of
-from harness.upgrade.modules import Modules, scripts_folder
+from harness.upgrade.modules import Modules
 
 _NAMES_SOURCE = Path(__file__).with_name("KafkaNames.java")
 _ASKING = tuple(sorted(path for path in Path(__file__).parent.iterdir() if path.suffix in (".java", ".py")))
@@ -55,40 +55,40 @@ def bench_for(kafka: Distribution, toolbox: Toolbox, report: Callable[[str], Non
     return Bench(toolbox, host_compiler(AUTO, BuildHost(toolbox, target, report)), report)
 
 
-def read_classes(kafka: Distribution, modules: Modules, bench: Bench) -> KafkaInventory:
+def read_classes(kafka: Distribution, modules: Modules, scripts: Path | None, bench: Bench) -> KafkaInventory:
     """Return what modules of a Kafka say without a node; asked once for the same jars, and kept where nothing lacked.
 
-    Raises HarnessError when its classes cannot be loaded.
+    `scripts` is the bin/ that says which commands there are; without it the jars say so. Raises HarnessError when its
+    classes cannot be loaded.
     """
     logged = _logged(kafka.version)
-    digest = _digest(kafka, modules, logged)
+    digest = _digest(modules, scripts, logged)
     kept = RecordFile(
         bench.toolbox.cache / "inventories" / f"{digest}.json.gz", KafkaInventory, SCHEMA, remedy="Delete the file."
     )
     if kept.exists:  # perhaps from another folder
         return replace(kept.read(), version=kafka.version, description=kafka.description)
     bench.report(f"{kafka.description}: reading its configuration, commands and log statements")
-    read = _read(kafka, modules, digest, logged, bench)
+    read = _read(kafka, modules, scripts, digest, logged, bench)
     if not read.gaps:
         kept.write(read)
     return read
 
 
-def _digest(kafka: Distribution, modules: Modules, logged: tuple[Logged, ...]) -> str:
+def _digest(modules: Modules, scripts: Path | None, logged: tuple[Logged, ...]) -> str:
     """Return the digest of everything that the answer depends on."""
-    scripts = scripts_folder(kafka)
-    files = (CONFIG_SOURCE, *_ASKING, *(sorted(scripts.glob("*.sh")) if scripts else ()))
+    files = (CONFIG_SOURCE, *_ASKING, *(sorted(scripts.glob("*.sh")) if scripts else [scripts_file()]))
     texts = {path.name: path.read_text(encoding="utf-8", errors="replace") for path in files}
     return digest_of(modules.jars, {**texts, "log statements": "\n".join(map(str, logged))})
 
 
 def _read(
-    kafka: Distribution, modules: Modules, digest: str, logged: tuple[Logged, ...], bench: Bench
+    kafka: Distribution, modules: Modules, scripts: Path | None, digest: str, logged: tuple[Logged, ...], bench: Bench
 ) -> KafkaInventory:
     java = bench.toolbox.node_java()
     probe = prepare_probe(bench.compiler, java, kafka.jars, bench.toolbox.cache)
     declared = read_every_config(probe, modules.jars)
-    scripts = scripts_of(modules.jars, scripts_folder(kafka))
+    started = scripts_of(modules.jars, scripts)
     tools = HelpProbe(compiled_probe(bench.compiler, HELP_SOURCE, kafka.jars, bench.toolbox.cache), java)
     return KafkaInventory(
         SCHEMA,
@@ -99,7 +99,7 @@ def _read(
         logging_of(kafka.jars),
         libraries_of(kafka.jars),
         declared.owners,
-        commands_of(scripts, modules.jars, tools),
+        commands_of(started, modules.jars, tools),
         logged,
         gaps=tuple(_gaps(kafka, declared.unread, logged)),
         unread=tuple(declared.unread),

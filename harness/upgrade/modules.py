@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -68,7 +68,23 @@ def _completed(pins: ModulePins, kafka: Distribution, toolbox: Toolbox) -> Modul
     return ModulePins(tuple(found), tuple(missing))
 
 
-def scripts_folder(kafka: Distribution) -> Path | None:
-    """Return the bin/ of an unpacked Kafka, None of a release of which only the jars are there."""
+def scripts_folders(kafkas: Sequence[Distribution]) -> tuple[Path | None, ...]:
+    """Return the bin/ of each unpacked Kafka; of none where only the jars of one are there.
+
+    Then the scripts of all are those whose class is in the jars: what bin/ alone shows is no difference.
+    """
+    folders = tuple(map(_scripts_folder, kafkas))
+    return folders if all(folders) else (None,) * len(folders)
+
+
+def scripts_not_compared(kafkas: Sequence[Distribution]) -> list[str]:
+    """Return in a sentence which scripts are not compared, because bin/ of one Kafka is not there and another's is."""
+    bare = [each.description for each in kafkas if not _scripts_folder(each)]
+    if len(bare) in (0, len(kafkas)):
+        return []
+    return [f"Of scripts those of Apache's releases alone are compared: of {' and '.join(bare)} only jars are there."]
+
+
+def _scripts_folder(kafka: Distribution) -> Path | None:
     folder = kafka.raft_jar.parent.parent / "bin"
     return folder if kafka.raft_jar.parent.name == "libs" and folder.is_dir() else None

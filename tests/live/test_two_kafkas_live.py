@@ -54,6 +54,29 @@ def test_an_archive_runs_beside_apaches_release_and_its_nodes_name_the_one_jar_t
     assert {(each.jars, each.differing) for each in seen["kafka"]} == {(57, (f"{CHANGED} {digest[:12]}",))}
 
 
+def test_two_release_lines_run_beside_each_other_each_as_its_own_line_says(toolbox, quiet, tmp_path):
+    directory = RunDirectory(tmp_path / "run")
+    request = Request(base_kafka="3.9.1", kafka_version="4.3.1", scenarios=("turn1",), builder="ecj")
+    directory.request.write(request)
+    build(directory.path, toolbox, quiet)
+    base, candidate = (arm.build.kafka for arm in directory.declaration.read().arms)
+    assert (base.version, candidate.version) == ("3.9.1", "4.3.1")
+    results = run(directory.path, toolbox, quiet)
+    assert {(result.arm, result.outcome) for result in results} == {
+        ("stock", Outcome.PASSED),
+        ("kafka", Outcome.PASSED),
+    }, results
+    apart = {f"{name} {digest[:12]}" for name, digest in candidate.jars.items() if digest not in base.jars.values()}
+    assert {each.split("-")[0] for each in apart} >= {"kafka", "log4j"}
+    for result in results:
+        kafka, differing = (base, set()) if result.arm == "stock" else (candidate, apart)
+        seen = proofs(directory, result)
+        assert {(each.jars, frozenset(each.differing)) for each in seen} == {(len(kafka.jars), frozenset(differing))}
+        for node in {each.node for each in seen}:
+            log = directory.run(result.key).node_log(node).read_text(encoding="utf-8")
+            assert f"Kafka version: {kafka.version} " in log
+
+
 def proofs(directory, result):
     events = events_of(read_journal(directory.run(result.key).journal))
     return [event for event in events if isinstance(event, NodeProved)]

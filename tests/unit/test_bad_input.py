@@ -19,6 +19,7 @@ from harness.model.request import Request
 from harness.model.setup import Profile
 from harness.model.sides import sides_of
 from harness.stages import preflight
+from harness.toolbox.lockfile import Artifact, Lock, Purpose
 
 LONGEST = 700
 
@@ -354,10 +355,12 @@ def test_a_wrong_arm_is_reported_with_those_that_there_are():
         (("3.9.1", "3.9.1", "--mine", "image"), "--mine image is no text file"),
         (("3.9.1", "3.9.1", "--boots", "-1"), "Invalid value for '--boots'"),
         (("3.9.1",), "Missing argument 'CANDIDATE'"),
+        (("3.9.1", "./half"), "half is not a whole Kafka: its libs/ lacks kafka-server-<version>.jar"),
     ],
 )
 def test_two_kafkas_of_which_one_cannot_be_had_are_not_compared(harness, tmp_path, arguments, says, monkeypatch):
     (tmp_path / "image").write_bytes(b"\x89PNG\0")
+    (whole_kafka(tmp_path / "half") / "libs" / "kafka-server-3.9.1.jar").unlink()
     made = "harness.kafka.distribution.locked_distribution"
     monkeypatch.setattr(made, lambda lock, _: _kafka(tmp_path, lock.version))
     assert says in harness("upgrade-notes", *arguments)
@@ -375,6 +378,14 @@ def _java_11(folder):
     return folder
 
 
+def test_a_release_whose_sources_are_not_to_be_had_is_not_locked(harness, tmp_path, monkeypatch):
+    raft = Artifact("org.apache.kafka:kafka-raft:jar:3.9.9", "0" * 64, 1, Purpose.RUNTIME)
+    monkeypatch.setattr("harness.kafka.resolving.resolve_lock", lambda version, *_: Lock(version, (raft,)))
+    said = harness("lock", "3.9.9", "--out", tmp_path / "mine")
+    assert "kafka-raft:jar:sources:3.9.9 could not be fetched from 127.0.0.1" in said
+    assert [*(tmp_path / "mine").rglob("*")] == []
+
+
 @pytest.mark.parametrize("kafkas", [("3.9.2", "4.3.1"), ("4.3.1", "3.9.2")])
 def test_no_kafka_is_rolled_on_a_java_that_is_too_old_for_either_line(harness, tmp_path, kafkas):
     java = _java_11(tmp_path / "java")
@@ -385,9 +396,8 @@ def test_no_kafka_is_rolled_on_a_java_that_is_too_old_for_either_line(harness, t
 
 def test_a_java_that_is_too_old_for_one_of_two_kafkas_is_named(harness, tmp_path, monkeypatch):
     _java_11(tmp_path / "java")
-    (tmp_path / "libs").mkdir()
-    newer = jar(tmp_path / "libs" / "kafka-raft-3.9.1.jar")
-    with zipfile.ZipFile(newer, "a") as archive:
+    whole_kafka(tmp_path)
+    with zipfile.ZipFile(tmp_path / "libs" / "kafka_2.13-3.9.1.jar", "a") as archive:
         archive.writestr("kafka/Kafka.class", b"\xca\xfe\xba\xbe\0\0\0\x3d")
     said = harness("upgrade-notes", tmp_path, tmp_path, "--java-home", tmp_path / "java")
     assert f"Kafka 3.9.1 unpacked in {tmp_path} needs Java 17, and {tmp_path / 'java'} is Java 11.0.2." in said

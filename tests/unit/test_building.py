@@ -228,9 +228,34 @@ class Elsewhere:
         return SourceTree(into, self.version, "c0ffee", "a checkout")
 
 
-def test_sources_of_another_version_than_the_class_path_are_refused(bench, release, sources):
-    with pytest.raises(HarnessError, match=r"a checkout\) are Kafka 3\.8\.0, but the class path is 3\.9\.1"):
-        build_series(bench, tools(release, sources), "x", Elsewhere("3.8.0", "{}\n"), None)
+@pytest.mark.parametrize(
+    ("version", "remedy"),
+    [
+        ("3.8.0", r"Choose sources of 3\.9\.1's line: no release of theirs is locked"),
+        ("4.2.2-SNAPSHOT", r"Name the release of their line that they are built for: --kafka 4\.2\.1\."),
+    ],
+)
+def test_sources_of_another_line_than_the_class_path_are_refused_with_what_can_be_done(
+    bench, release, sources, version, remedy
+):
+    with pytest.raises(HarnessError) as caught:
+        build_series(bench, tools(release, sources), "x", Elsewhere(version, "{}\n"), None)
+    assert caught.value.message == f"The sources (a checkout) are Kafka {version}, but the class path is 3.9.1."
+    assert re.match(remedy, caught.value.hint)
+
+
+@pytest.mark.parametrize(
+    ("version", "note"),
+    [
+        ("3.9.3-SNAPSHOT", "is of Kafka 3.9.3-SNAPSHOT, the nodes run 3.9.1: another release of the same line"),
+        ("3.9.1-acme", "calls itself 3.9.1-acme, which is a build of Kafka 3.9.1"),
+    ],
+)
+def test_sources_of_a_branch_are_built_against_a_release_of_its_line_and_the_build_says_so(
+    bench, release, sources, version, note
+):
+    made = build_series(bench, tools(release, sources), "x", Elsewhere(version, "{}\n"), None)
+    assert made.note == f"a checkout; the checkout {note}; mind this"
 
 
 def test_a_checkout_without_generated_classes_gets_the_released_ones(bench, release, sources):

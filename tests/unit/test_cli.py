@@ -15,6 +15,7 @@ from harness.base.json import to_json
 from harness.base.locks import MARKER, SCRATCH, owned, scratch
 from harness.cli import app as cli
 from harness.cli.common import fresh_run_dir, new_run_dir
+from harness.cli.inspect import use_of_lock
 from harness.doctor import examine
 from harness.model.request import Request
 from harness.model.rollout import RollPlan
@@ -40,6 +41,19 @@ def test_help_names_every_command_and_the_exit_codes(harness):
     assert code == 0
     assert all(name in out for name in ("verify", "build", "run", "diff", "judge", "report", "list", "plan", "doctor"))
     assert "0 SHIP, 1 HOLD, 2 usage or harness error, 3 INCONCLUSIVE" in out
+
+
+@pytest.mark.parametrize(
+    ("release", "command"),
+    [
+        ("2.8.2", "--kafka 2.8.2 --arms base --claims none --suite elections"),
+        ("3.9.2", "--kafka 3.9.2"),
+        ("4.0.2", "--base-kafka 3.9.2 --kafka 4.0.2"),
+        ("4.1.9", "--base-kafka 4.1.2 --kafka 4.1.9"),
+    ],
+)
+def test_what_is_locked_can_be_asked_about_its_series_else_beside_the_release_before_it(release, command):
+    assert use_of_lock(release) == f"harness verify {command}"
 
 
 def test_verify_help_has_examples(harness):

@@ -6,11 +6,13 @@ import pytest
 
 from harness.base.errors import HarnessError
 from harness.base.paths import data_root
+from harness.kafka.lock import locked_versions
 from harness.kafka.release_lines import Mode, line_of
 from harness.model.request import Request
 from harness.model.setup import Profile
 from harness.nightly.night_matrix import load_matrix
 from harness.scenario.registry import load_all, select
+from harness.toolbox.lockfile import shipped_locks
 
 SMALL = """
 schema = 1
@@ -116,10 +118,13 @@ def shipped(name):
     return load_matrix(data_root() / "builds" / name).verifications
 
 
-def locked():
-    """Return every release that is locked and whose nodes are started."""
-    names = (path.name.removesuffix(".lock") for path in (data_root() / "builds" / "locks").glob("*.lock"))
-    return {name for name in names if name != "tools" and Mode.KRAFT in line_of(name).modes}
+def locked(mode=None):
+    """Return every release that is locked, or those whose nodes are started in a mode."""
+    return {each for each in locked_versions([shipped_locks()]) if mode in (None, *line_of(each).modes)}
+
+
+def lines(versions):
+    return {line_of(each).name for each in versions if each}
 
 
 def test_the_shipped_matrix_asks_both_profiles_about_the_shipped_series():
@@ -130,17 +135,21 @@ def test_the_shipped_matrix_asks_both_profiles_about_the_shipped_series():
 
 def test_the_shipped_matrix_asks_every_line_the_newest_series_and_a_build_in_a_container():
     requests = [each.request for each in shipped("matrix.toml")]
-    lines = {line_of(version).name for version in locked()}
     newest = max((data_root() / "patches").iterdir(), key=lambda path: tuple(map(int, path.name.split("."))))
-    assert {line_of(request.kafka_version).name for request in requests} == lines
+    asked = lines(each for request in requests for each in (request.base_kafka, request.kafka_version))
+    assert asked == lines(locked())
     assert any(request.kafka_version == newest.name and not request.base_kafka for request in requests)
     assert any(request.builder == "gradle-container" for request in requests)
 
 
-def test_the_table_of_versions_asks_every_locked_release_beside_3_9_1_by_the_suite_that_has_all_scenarios():
+def test_the_table_of_versions_asks_every_line_beside_3_9_1_by_the_suite_that_has_all_scenarios_and_what_lines_fixed():
     requests = [each.request for each in shipped("versions.toml")]
-    assert {request.kafka_version for request in requests} == locked() - {"3.9.1"}
-    assert {(request.base_kafka, request.suite) for request in requests} == {("3.9.1", "standard")}
+    asked = {request.kafka_version for request in requests}
+    assert asked <= locked(Mode.KRAFT), "a release that is locked later joins when the table is made anew"
+    assert lines(asked) == lines(locked(Mode.KRAFT))
+    assert {request.base_kafka for request in requests} == {"3.9.1"}
+    assert {each.kafka_version for each in requests if each.suite == "standard"} == asked
+    assert {each.kafka_version for each in requests if {"observer-held", "observer-cut"} <= {*each.scenarios}} == asked
     bootstrap, standard = ({each.name for each in select(load_all(), (), suite)} for suite in ("bootstrap", "standard"))
     assert bootstrap < standard, "one verification answers both"
 

@@ -15,7 +15,8 @@ from harness.building.containers.aptsources import AptSource
 from harness.building.jars import write_jar
 from harness.building.jdk8 import Javac8, debian_javac8, debian_unstable
 from harness.kafka.distribution import Distribution
-from harness.stages.crosscheck import print_crosscheck
+from harness.model.sides import Side
+from harness.stages.crosscheck import comparisons, print_crosscheck
 from harness.toolbox.java import JavaRuntime
 
 RUNTIME = JavaRuntime(Path("/java"), "21")
@@ -47,6 +48,25 @@ def test_where_the_very_bytes_are_expected_anything_less_is_a_problem():
     one, other = built("one", {"A": (b"1", "x")}), built("release", {"A": (b"2", "x")})
     assert compare_builds(one, one, exact=True).problem == ""
     assert compare_builds(one, other, exact=True).problem == "one gives 0 of 1 classes of release, not all"
+
+
+def pairs(side, builders=("ecj", "javac")):
+    jars = [built(label, {"A": (b"1", "x")}, "its own api") for label in builders]
+    found = comparisons(side, built("the release", {"A": (b"2", "x")}), [], jars)
+    return [(each.one, each.other, each.problem) for each in found]
+
+
+def test_what_git_gives_without_a_series_is_held_against_the_release_and_may_be_something_else():
+    assert pairs(Side(None, "3.9.1", built=True, git="/src/kafka@3.9", series="none")) == [
+        ("ecj", "javac", ""),
+        ("ecj", "the release", ""),
+        ("javac", "the release", ""),
+    ]
+
+
+@pytest.mark.parametrize(("git", "series"), [("/src/kafka@3.9", "dynamic-bootstrap"), ("", "none")])
+def test_a_series_is_not_held_against_the_release_nor_are_released_sources_twice(git, series):
+    assert pairs(Side(None, "3.9.1", built=True, git=git, series=series)) == [("ecj", "javac", "")]
 
 
 def test_two_builds_with_other_bytes_are_a_problem():

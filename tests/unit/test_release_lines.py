@@ -180,8 +180,9 @@ def test_a_shipped_lock_is_of_a_described_line_and_has_everything_of_its_version
     lock = read_lock(version, [shipped_locks()])
     line = line_of(version, [SHIPPED])
     pinned = {artifact.coordinate for artifact in lock.artifacts}
+    of_path = {each.split(":")[1]: each.rpartition(":")[2] for each in pinned}
     asked = (*line.lock.beside_broker, *line.lock.sources, *line.lock.commands, *line.lock.tests)
-    assert {each.format(version=version) for each in asked} <= pinned
+    assert {each.format_map({**of_path, "version": version}) for each in asked} <= pinned
     kafkas = [each for each in pinned if each.startswith("org.apache.kafka:")]
     assert [each for each in kafkas if not each.endswith(f":{version}")] == []
     assert library(version).statements

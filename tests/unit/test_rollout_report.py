@@ -8,6 +8,7 @@ from xml.etree import ElementTree as ET
 import pytest
 import rollout_sample as sample
 import sample_run
+import upgrade_sample
 
 from harness.base.json import from_json, to_json
 from harness.model.findings import Contrast
@@ -18,6 +19,7 @@ from harness.report.rolloutpage import render_rollout, rollout_page
 from harness.rollout.runbook import runbook
 from harness.rollout.runbook_markdown import markdown
 from harness.rollout.runbook_shell import shell_script
+from harness.upgrade.changes import operator_changes
 
 GOLDEN = Path(__file__).parent / "golden" / "rollout-runbook.md"
 WHOLE_GOLDEN = GOLDEN.with_name("rollout-whole-runbook.md")
@@ -70,6 +72,15 @@ def test_no_text_of_a_node_is_markup_and_nothing_invisible_is_shown(kind):
         assert "<script>alert" not in text
         assert "\x1b" not in text
         assert "\u202e" not in text
+
+
+def test_a_roll_of_another_kafka_says_first_what_breaks_for_an_operator():
+    changes = operator_changes(upgrade_sample.BASE, upgrade_sample.CANDIDATE)
+    shown = render_rollout(sample.rollout("passed"), {}, None, (), changes)
+    assert 'href="#operator"' in shown
+    assert "zookeeper.connect" in shown
+    assert '<a href="upgrade/upgrade.html">All of it</a>' in shown
+    assert 'id="operator"' not in page()
 
 
 def test_equal_input_gives_equal_bytes():

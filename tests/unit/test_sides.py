@@ -53,6 +53,18 @@ def test_an_unpacked_base_keeps_the_series_of_its_release_and_the_version_may_sa
         assert found.base_name == "base"
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        {"base_dist": HERE, "kafka_version": "3.9.1-acme"},
+        {"base_dist": HERE, "base_kafka": "3.9.1-acme"},
+        {"dist": HERE, "kafka_version": "3.9.1-acme", "base_dist": HERE},
+    ],
+)
+def test_a_kafka_at_a_place_is_of_its_release_whatever_its_maker_adds(words):
+    assert {side.version for side in (sides(**words).base, sides(**words).candidate)} == {"3.9.1"}
+
+
 def test_a_version_that_an_unpacked_base_is_not_of_is_apaches_release():
     found = sides(base_dist=HERE, kafka_version="3.9.2")
     assert (found.base, found.candidate) == (Side(HERE, "3.9.1"), Side(None, "3.9.2"))

@@ -12,7 +12,7 @@ from harness.toolbox.lockfile import Artifact, Purpose
 from harness.toolbox.toolbox import Toolbox
 from harness.upgrade.commands import scripts_of
 from harness.upgrade.jar_facts import digest_of, java_needed, libraries_of, logging_of
-from harness.upgrade.modules import Modules, modules_of, scripts_folder
+from harness.upgrade.modules import Modules, modules_of, scripts_folders, scripts_not_compared
 
 JAVA_11 = b"\xca\xfe\xba\xbe\0\0\0\x37"
 JAVA_17 = b"\xca\xfe\xba\xbe\0\0\0\x3d"
@@ -78,12 +78,33 @@ def test_scripts_of_a_kafka_without_bin_are_those_whose_class_is_there_where_it_
     assert scripts_of((tools,), None) == {"kafka-jmx.sh": "org.apache.kafka.tools.JmxTool"}
 
 
+def test_two_classes_of_one_name_are_started_by_scripts_of_their_own(jar):
+    older = jar("kafka_2.13-3.9.1.jar", **{"kafka/tools/MirrorMaker.class": b""})
+    newer = jar("connect-mirror-3.9.1.jar", **{"org/apache/kafka/connect/mirror/MirrorMaker.class": b""})
+    only_older = {"kafka-mirror-maker.sh": "kafka.tools.MirrorMaker"}
+    assert scripts_of((older,), None) == only_older
+    assert scripts_of((newer, older), None) == {
+        "connect-mirror-maker.sh": "org.apache.kafka.connect.mirror.MirrorMaker",
+        **only_older,
+    }
+
+
 def test_an_unpacked_kafka_has_all_its_modules_and_its_scripts(jar, tmp_path):
     kafka = distribution(jar("kafka-raft-3.9.1.jar", **{RAFT_CLIENT: b""}), jar("connect-runtime-3.9.1.jar", x=b""))
-    assert scripts_folder(kafka) is None
+    assert scripts_folders([kafka]) == (None,)
     (tmp_path / "bin").mkdir()
-    assert scripts_folder(kafka) == tmp_path / "bin"
+    assert scripts_folders([kafka]) == (tmp_path / "bin",)
     assert modules_of(kafka, Toolbox(tmp_path, tmp_path)) == Modules(kafka.jars)
+
+
+def test_scripts_are_found_out_in_one_way_where_only_one_kafka_has_bin_and_that_is_said(jar, tmp_path):
+    unpacked = distribution(jar("kafka-raft-3.9.1.jar", **{RAFT_CLIENT: b""}))
+    (tmp_path / "bin").mkdir()
+    locked = Distribution("3.9.2", (), tmp_path / "kafka-raft-3.9.2.jar", "Kafka 3.9.2")
+    assert scripts_folders([unpacked, locked]) == (None, None)
+    (gap,) = scripts_not_compared([unpacked, locked])
+    assert "of Kafka 3.9.2 only jars are there" in gap
+    assert scripts_not_compared([unpacked, unpacked]) == scripts_not_compared([locked, locked]) == []
 
 
 @pytest.fixture

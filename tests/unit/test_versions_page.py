@@ -12,7 +12,7 @@ from harness.base.errors import HarnessError
 from harness.model.arms import Arm, Build, Flag, Kafka, Role
 from harness.model.costs import Cost
 from harness.model.kafka_inventory import Boot, KafkaInventory
-from harness.model.runs import Outcome
+from harness.model.runs import Outcome, Verdict
 from harness.model.verdict import Check, JudgedRun
 from harness.rundir.directory import RunDirectory
 
@@ -26,7 +26,7 @@ def versions():
     sys.path.insert(0, str(ROOT / "benchmarks"))
     yield importlib.import_module("versions")
     sys.path.remove(str(ROOT / "benchmarks"))
-    for name in ("versions", "versions_releases", "versions_predictions"):
+    for name in ("versions", "versions_releases", "versions_predictions", "pages"):
         del sys.modules[name]
 
 
@@ -68,7 +68,8 @@ def test_a_row_says_how_the_runs_of_a_release_ended_and_what_they_cost(versions,
     page = page_of(
         versions, tmp_path, {"a": verdict("4.2.1", busy, run("snapshots", "kafka", leader_heap_megabytes=150))}
     )
-    (row,) = rows(page, "4.2.1")
+    row, fixed = rows(page, "4.2.1")
+    assert fixed == ["4.2.1", "—", "—", "—", "—"]
     assert row == [
         *("4.2.1", "—", "FAILED(observer_recovers)", "—", "1 of 1 pass", "2.0; 2.0 (snapshots)", "turn2 98"),
         *("2.5; 4.0 (turn2)", "150", "—", "2"),
@@ -92,7 +93,7 @@ def test_3_9_1_has_the_runs_of_all_verifications_and_a_release_is_ordered_by_its
 
 def test_repeats_that_differ_are_counted_and_an_observer_that_recovers_is_not_lost(versions, tmp_path):
     twice = [run("turn2", "kafka", end, observer_cpu_busiest_percent=cpu) for end, cpu in (("", 90.0), (LOST, 4.0))]
-    (row,) = rows(page_of(versions, tmp_path, {"a": verdict("4.2.1", *twice)}), "4.2.1")
+    row, _ = rows(page_of(versions, tmp_path, {"a": verdict("4.2.1", *twice)}), "4.2.1")
     assert set(row[2].split(", ")) == {"1 × PASSED", "1 × FAILED(observer_recovers)"}
     assert row[6] == "turn2 4"
 
@@ -107,23 +108,74 @@ def test_what_is_different_from_3_9_1_is_told_and_what_is_not_is_said(versions, 
 
 def test_a_prediction_is_held_against_the_releases_that_it_is_about(versions, tmp_path):
     documents = {
-        "a": verdict("4.2.1", run("turn2", "kafka", LOST, observer_cpu_busiest_percent=3.0)),
-        "b": verdict("4.3.1", run("turn2", "kafka", LOST, observer_cpu_busiest_percent=97.0)),
-        "c": verdict("4.1.2", run("turn2", "kafka", LOST, observer_cpu_busiest_percent=4.0)),
-        "d": verdict("4.0.2", run("turn2", "kafka")),
+        "a": verdict("4.2.1", run("observer-cut", "kafka", observer_raft_busiest_percent=3.0)),
+        "b": verdict("4.3.1", run("observer-cut", "kafka", observer_raft_busiest_percent=97.0)),
+        "c": verdict("4.1.2", run("turn2", "kafka", LOST, observer_cpu_busiest_percent=64.0)),
+        "d": verdict("4.0.2", run("observer-cut", "kafka", LOST, observer_raft_busiest_percent=4.0)),
     }
     page = page_of(versions, tmp_path, documents)
-    (busy,), (waits,), (loses,) = (
-        rows(page, says)
+    busy, waits, told, loses = (
+        rows(page, says)[0]
         for says in (
-            "from 4.2 on it asks in a busy loop",
-            "up to 4.1 a lost observer waits between its tries",
+            "from 4.2 on that one asks in a busy loop",
+            "up to 4.1 so does one that hears nothing any more",
+            "an observer that was told of an epoch without a leader waits between its tries",
             "turn2 loses the observer on every release",
         )
     )
-    assert busy[2:] == ["4.2.1: turn2 3; 4.3.1: turn2 97", "**no**: 4.2.1; yes: 4.3.1"]
-    assert waits[3] == "yes: 3.9.1, 4.1.2; not asked: 4.0.2"
-    assert loses[3] == "yes: 3.9.1, 4.1.2, 4.2.1, 4.3.1; **no**: 4.0.2"
+    assert busy[2:] == ["4.2.1: observer-cut 3; 4.3.1: observer-cut 97", "**no**: 4.2.1; yes: 4.3.1"]
+    assert waits[2:] == ["3.9.1, 4.1.2: —; 4.0.2: observer-cut 4", "not asked: 3.9.1, 4.1.2; yes: 4.0.2"]
+    assert told[3] == "yes: 3.9.1; not asked: 4.0.2, 4.2.1, 4.3.1; **no**: 4.1.2"
+    assert loses[3] == "yes: 3.9.1, 4.1.2; not asked: 4.0.2, 4.2.1, 4.3.1"
+
+
+def beside_suite(version, *, held="", cut="", endpoint="", on="kafka"):
+    """Return runs of what is asked beside the suite: by what each failed, if it did."""
+    role = Role.BASE if on == "stock" else Role.ON
+    ends = {"observer-held": held, "observer-cut": cut, "unregistered-endpoint": endpoint}
+    return [run(each, on, failed, role, elections_per_fault=9.0) for each, failed in ends.items()]
+
+
+OF_3_9_1 = {"held": "observer_follows_after_pause", "cut": LOST, "endpoint": "endpoint_is_registered", "on": "stock"}
+
+
+def test_several_verifications_of_a_release_are_one_row_and_what_it_fixed_a_table_of_its_own(versions, tmp_path):
+    suite = verdict("4.2.1", run("turn2", "kafka", LOST), costs=[OVER])
+    fixes = verdict("4.2.1", *beside_suite("4.2.1"), *beside_suite("3.9.1", **OF_3_9_1))
+    fixes = replace(fixes, verdict=Verdict.HOLD)
+    for documents in ({"a": suite, "b": fixes}, {"a": fixes, "b": suite}):
+        page = page_of(versions, tmp_path / next(iter(documents)), documents)
+        table, fixed = (page.partition(f"<!-- {name} -->")[2].partition("<!-- end")[0] for name in ("table", "fixed"))
+        (row,) = rows(table, "4.2.1")
+        assert row[4] == "0 of 0 pass", "what is asked beside the suite is none of its scenarios"
+        assert row[7] == "1.0; 1.0 (turn2)", "nor are its figures"
+        assert rows(fixed, "4.2.1") == [["4.2.1", "PASSED", "PASSED", "PASSED", "—"]]
+        assert rows(fixed, "3.9.1")[0][1] == "FAILED(observer_follows_after_pause)"
+        line = next(each for each in page.splitlines() if each.startswith("- **4.2.1**"))
+        assert "SHIP" in line
+        assert "HOLD" in line
+        assert "a poll takes in turn2: 2 → 90 ms" in line
+        assert "observer-held is PASSED, on 3.9.1 FAILED(observer_follows_after_pause)" in line
+
+
+def test_what_a_line_fixed_is_held_against_what_its_tickets_say(versions, tmp_path):
+    documents = {
+        "a": verdict("4.0.2", *beside_suite("4.0.2", **{**OF_3_9_1, "on": "kafka"})),
+        "b": verdict("4.1.2", *beside_suite("4.1.2", held="observer_follows_after_pause", cut=LOST)),
+        "c": verdict("4.2.1", *beside_suite("4.2.1", cut=LOST)),
+        "d": verdict("4.3.1", run("observer-held", "kafka")),
+    }
+    page = page_of(versions, tmp_path, documents)
+    says = {
+        "up to 4.1 an observer that stood still, or was cut off, does not find its leader again": "yes: 4.0.2, 4.1.2",
+        "from 4.2 on it does": "**no**: 4.2.1; yes: 4.3.1",
+        "up to 4.0 a voter that moved stays in the voter set with its old address": "yes: 4.0.2",
+        "from 4.1 on it gets its new one told": "yes: 4.1.2, 4.2.1; not asked: 4.3.1",
+    }
+    for prediction, answer in says.items():
+        assert rows(page, prediction)[0][3].replace("not asked: 3.9.1; ", "") == answer
+    shown = rows(page, "from 4.2 on it does")[0][2]
+    assert shown.startswith("4.2.1: observer-held PASSED, observer-cut FAILED(observer_recovers); 4.3.1: observer-held")
 
 
 def test_runs_that_showed_nothing_neither_hold_nor_refute_a_prediction(versions, tmp_path):
@@ -175,5 +227,6 @@ def test_every_release_that_the_matrix_asks_is_in_the_shipped_table_or_named_as_
     import tomllib
 
     page = (ROOT / "docs/versions.md").read_text("utf-8")
-    asked = tomllib.loads((ROOT / "builds/versions.toml").read_text("utf-8"))["builds"]
+    builds = tomllib.loads((ROOT / "builds/versions.toml").read_text("utf-8"))["builds"]
+    asked = {each["kafka"] for each in builds.values()}
     assert [each for each in asked if not (rows(page, each) or f"`{each}_" in page)] == []
