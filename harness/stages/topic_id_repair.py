@@ -31,13 +31,16 @@ from harness.topicids.comparing import compare
 from harness.topicids.disks import Identity, once, read_data_directory, read_identity
 from harness.topicids.export import read_export
 from harness.topicids.live_state import read_live_state
+from harness.topicids.node_changes import still_refused
 from harness.topicids.planning import harmed, plan_repair
 from harness.topicids.put_back import check_cluster, check_others, nodes_to_change, put_back, take_back
 from harness.topicids.records import DataDirectory
+from harness.topicids.sentences import brokers as named_brokers
 from harness.topicids.steps import outcome, steps
 from harness.topicids.turns import objections
 from harness.topicids.zookeeper import ZooKeeper, connected, read_topics
 from harness.topicids.zookeeper_security import ZooKeeperSecurity, read_security
+from harness.topicids.zookeeper_writes import connected_to_write
 
 _DRY = "Nothing was changed. Do it with --apply."
 _SHOWN = 20
@@ -93,37 +96,73 @@ def print_plan(console: Console, made: RepairPlan, file: str) -> None:
     console.print(Text(outcome(made), style="bold"))
 
 
-def repair_zookeeper(made: RepairPlan, folder: BackupFolder, security: Path | None, *, apply: bool) -> Iterator[str]:
-    """Put old ids back, and change the controller; yield what is done. Raises HarnessError."""
+def repair_zookeeper(
+    made: RepairPlan, disks: Sources, folder: BackupFolder, security: Path | None, *, apply: bool
+) -> Iterator[str]:
+    """Put old ids back, and change the controller; yield what is done. Raises HarnessError.
+
+    `disks` are compared with these ids before and afterwards, as many as are named.
+    """
     if made.refusals:
         raise HarnessError(f"The plan itself is a refusal: {made.refusals[0]}", "Make it again when that is gone.")
     if not made.chosen(Choice.PUT_BACK):
         raise HarnessError(
             "By this plan nothing is put back in ZooKeeper.", "Name a broker's server.properties by --config."
         )
+    _refuse_within(folder.path, _data_of(disks))
     part = made.part(Choice.PUT_BACK)
     begun = folder.begun(part)
-    with connected(made.zookeeper, _security(security), current=True) as zookeeper:
+    with connected_to_write(made.zookeeper, _security(security)) as zookeeper:
         check_cluster(zookeeper, made.cluster_id)
         nodes = begun.nodes if begun else nodes_to_change(zookeeper, made)
         yield from (f"put back: {each.path} {each.before} → {each.after}" for each in nodes[:_SHOWN])
         if not apply:
-            yield from (f"not now: {each}" for each in _why_not(zookeeper, nodes))
+            yield from (f"not now: {each}" for each in _why_not(zookeeper, nodes, disks))
             yield f"then change the controller. {_DRY}"
             return
         if begun is None:
             check_others(zookeeper, nodes)
+        if why := _refused_on_disks(zookeeper, nodes, disks):
+            raise HarnessError(f"It was not done. {' '.join(why)}", "Make the plan again: harness topic-ids plan")
         epoch = put_back(zookeeper, folder, begun or folder.keep(part, nodes))
         yield (
             f"{counted(len(nodes), 'topic')} put back; a new controller (epoch {epoch}) was elected and kept these ids."
         )
+        yield _compared(zookeeper, nodes, disks)
 
 
-def _why_not(zookeeper: ZooKeeper, nodes: Sequence[SavedNode]) -> Iterator[str]:
+def _why_not(zookeeper: ZooKeeper, nodes: Sequence[SavedNode], disks: Sources) -> Iterator[str]:
     try:
         check_others(zookeeper, nodes)
     except HarnessError as error:
         yield error.message
+    yield from _refused_on_disks(zookeeper, nodes, disks)
+
+
+def _refused_on_disks(zookeeper: ZooKeeper, nodes: Sequence[SavedNode], disks: Sources) -> list[str]:
+    """Return what brokers would refuse beside the ids that are put back, by the disks that are named, read now."""
+    return list(still_refused(read_topics(zookeeper), nodes, _named_disks(disks)))
+
+
+def _compared(zookeeper: ZooKeeper, nodes: Sequence[SavedNode], disks: Sources) -> str:
+    """Return what disks have beside the ids that were put back. Raises HarnessError where one differs."""
+    data = _named_disks(disks)
+    if why := list(still_refused(read_topics(zookeeper), nodes, data)):
+        raise HarnessError(
+            f"The ids are back in ZooKeeper, and not every disk has them. {' '.join(why)}",
+            "Restart no broker, and make the plan again: harness topic-ids plan",
+        )
+    if not data:
+        return "No disk was looked at: check once more, with every broker's export."
+    return f"No directory of {named_brokers(sorted({disk.broker for disk in data}))} differs from them."
+
+
+def _named_disks(disks: Sources) -> tuple[DataDirectory, ...]:
+    return disks_of(disks) if disks.configs or disks.merge else ()
+
+
+def _data_of(disks: Sources) -> tuple[Path, ...]:
+    return tuple(path for config in disks.configs for path in read_broker_config(config).data)
 
 
 def repair_broker(
@@ -210,7 +249,7 @@ def restore(folder: BackupFolder, security: Path | None, *, apply: bool) -> Iter
         count, gone = _restore_files(folder, backup)
         yield f"{counted(count, 'file')} restored."
     if backup.nodes:
-        with connected(backup.part.zookeeper, _security(security), current=True) as zookeeper:
+        with connected_to_write(backup.part.zookeeper, _security(security)) as zookeeper:
             check_cluster(zookeeper, backup.part.cluster_id)
             epoch = take_back(zookeeper, folder, backup)
         then = f"the controller of epoch {epoch} knows it" if epoch else "the controller was left, lest it make new ids"

@@ -95,10 +95,11 @@ def _repair(topic: Topic, findings: Sequence[Finding], data: Sequence[DataDirect
     }
     places = tuple(place for each in findings if each.state in _REPAIRED and each.found for place in each.places)
     if len(ids) == 1 and topic.topic_id not in ids:
-        return TopicRepair(topic.name, Choice.PUT_BACK, topic.topic_id, tuple(ids), places)
+        return TopicRepair(topic.name, Choice.PUT_BACK, topic.topic_id, tuple(ids), places, topic.replicas)
     if not topic.topic_id:
         return None
-    return TopicRepair(topic.name, Choice.DELETE, topic.topic_id, tuple(sorted(ids - {topic.topic_id})), places)
+    old = tuple(sorted(ids - {topic.topic_id}))
+    return TopicRepair(topic.name, Choice.DELETE, topic.topic_id, old, places, topic.replicas)
 
 
 def _no_id(name: str) -> str:

@@ -11,8 +11,8 @@ from harness.base.json import from_json, to_json
 from harness.model.topic_repair import Choice, RepairPlan
 from harness.topicids.broker_config import UNCLEAN
 from harness.topicids.comparing import compare
+from harness.topicids.node_changes import with_id
 from harness.topicids.planning import plan_repair
-from harness.topicids.put_back import with_id
 from harness.topicids.records import ClusterTopics, PartitionDirectory, Topic
 from harness.topicids.steps import outcome, steps
 from harness.topicids.turns import objections
