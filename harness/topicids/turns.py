@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from harness.model.topic_ids import Answer, Finding, IdState
-from harness.model.topic_repair import Choice, RepairPlan, TopicRepair
+from harness.model.topic_repair import Choice, RepairPlan
 from harness.topicids.comparing import compare
 from harness.topicids.live_state import NOBODY, LiveState
 from harness.topicids.planning import kraft_leads, standing_dangers, unclean_dangers
 from harness.topicids.records import ClusterTopics, DataDirectory, Topic
+from harness.topicids.sentences import places
 from harness.topicids.zookeeper_nodes import PartitionState
 
 
@@ -63,7 +64,7 @@ def _not_repaired(plan: RepairPlan, broker: int, data: Sequence[DataDirectory]) 
             yield f"Broker {earlier} comes first: name by --merge what it exported after its repair."
         elif any(disk.cluster_id != plan.cluster_id for disk in disks):
             yield f"What was exported of broker {earlier} is of another cluster than the plan."
-        elif _has_old(plan, disks):
+        elif _has_old(plan, earlier, disks):
             yield f"Broker {earlier} comes first: by its export it still has directories with an old id."
         elif lacking := _lacking(plan, earlier, disks):
             yield (
@@ -72,9 +73,9 @@ def _not_repaired(plan: RepairPlan, broker: int, data: Sequence[DataDirectory]) 
             )
 
 
-def _has_old(plan: RepairPlan, disks: Sequence[DataDirectory]) -> bool:
-    old = {each.topic: each.on_disk for each in plan.chosen(Choice.DELETE)}
-    return any(each.topic_id in old.get(each.topic, ()) for disk in disks for each in disk.partitions)
+def _has_old(plan: RepairPlan, broker: int, disks: Sequence[DataDirectory]) -> bool:
+    old = plan.old_ids(broker)
+    return any(each.topic_id in old.get((each.topic, each.partition), ()) for disk in disks for each in disk.partitions)
 
 
 def _lacking(plan: RepairPlan, broker: int, disks: Sequence[DataDirectory]) -> list[str]:
@@ -83,17 +84,13 @@ def _lacking(plan: RepairPlan, broker: int, disks: Sequence[DataDirectory]) -> l
     It is there with ZooKeeper's id, or still without a file: Kafka 2.8 writes it only with the partition's next leader.
     """
     found = {(each.topic, each.partition): each for disk in disks for each in disk.partitions if not each.folder}
+    new = {each.topic: each.in_zookeeper for each in plan.chosen(Choice.DELETE)}
     lacking = []
-    for repair in plan.chosen(Choice.DELETE):
-        for number in _planned(repair, broker):
-            each = found.get((repair.topic, number))
-            if each is None or each.problem or each.topic_id not in ("", repair.in_zookeeper):
-                lacking.append(f"{repair.topic}-{number}")
+    for topic, number in sorted(plan.old_ids(broker)):
+        each = found.get((topic, number))
+        if each is None or each.problem or each.topic_id not in ("", new[topic]):
+            lacking.append(f"{topic}-{number}")
     return lacking
-
-
-def _planned(repair: TopicRepair, broker: int) -> list[int]:
-    return sorted({number for place in repair.places if place.broker == broker for number in place.partitions})
 
 
 def _found_meanwhile(
@@ -102,15 +99,22 @@ def _found_meanwhile(
     """Yield what a check of this broker alone finds, and the plan does not know."""
     check = compare(_seen_by(broker, cluster), own)
     yield from (f"Not everything was looked at. {gap}" for gap in check.gaps)
-    old = {each.topic: each.on_disk for each in plan.chosen(Choice.DELETE)}
+    planned = plan.old_ids(broker)
     for each in check.findings:
-        if each.answer is not Answer.HEALTHY and not _is_planned(each, old):
+        if each.answer is not Answer.HEALTHY and not _is_planned(each, planned):
             why = f" ({each.reason})" if each.reason else ""
-            yield f"Directories of topic {each.topic} are “{each.state.value}”{why}, and the plan does not know of it."
+            yield (
+                f"Directories of topic {each.topic} are “{each.state.value}”{why}, and the plan does not know of it: "
+                f"{places(each)}."
+            )
 
 
-def _is_planned(finding: Finding, old: Mapping[str, tuple[str, ...]]) -> bool:
-    return finding.state is IdState.DIFFERENT and finding.found in old.get(finding.topic, ())
+def _is_planned(finding: Finding, planned: Mapping[tuple[str, int], tuple[str, ...]]) -> bool:
+    """Whether each directory of a finding is one whose file the plan deletes; a partition that came since is none."""
+    numbers = (number for place in finding.places for number in place.partitions)
+    return finding.state is IdState.DIFFERENT and all(
+        finding.found in planned.get((finding.topic, number), ()) for number in numbers
+    )
 
 
 def _seen_by(broker: int, cluster: ClusterTopics) -> ClusterTopics:
