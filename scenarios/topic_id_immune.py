@@ -7,7 +7,9 @@ from harness.scenario import (
     all_in_sync,
     answered,
     check_ids,
+    count_lost,
     ids_are,
+    lost,
     runs_line,
     topic_id_moves,
     write,
@@ -47,3 +49,5 @@ def topic_id_before_ids(plan, cluster, *_):
     with plan.phase("a restart of each broker"):
         topic_id_moves.restart_each(plan, *brokers)
         plan.expect(all_in_sync(TOPIC), within="40s", named="immune_to_restarts")
+        plan.do(count_lost(TOPIC))
+        plan.expect(lost(TOPIC, 0), within="1s", named="nothing_is_lost_without_ids")
