@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -42,7 +43,8 @@ from harness.topicids.zookeeper import ZooKeeper, connected, read_topics
 from harness.topicids.zookeeper_security import ZooKeeperSecurity, read_security
 from harness.topicids.zookeeper_writes import connected_to_write
 
-_DRY = "Nothing was changed. Do it with --apply."
+_UNCHANGED = "Nothing was changed."
+_DRY = f"{_UNCHANGED} Do it with --apply."
 _SHOWN = 20
 
 
@@ -112,23 +114,38 @@ def repair_zookeeper(
     _refuse_within(folder.path, _data_of(disks))
     part = made.part(Choice.PUT_BACK)
     begun = folder.begun(part)
-    with connected_to_write(made.zookeeper, _security(security)) as zookeeper:
-        check_cluster(zookeeper, made.cluster_id)
-        nodes = begun.nodes if begun else nodes_to_change(zookeeper, made)
+    with ExitStack() as held:
+        with _unchanged(begun is None):
+            zookeeper = held.enter_context(connected_to_write(made.zookeeper, _security(security)))
+            check_cluster(zookeeper, made.cluster_id)
+            nodes = begun.nodes if begun else nodes_to_change(zookeeper, made)
         yield from (f"put back: {each.path} {each.before} → {each.after}" for each in nodes[:_SHOWN])
         if not apply:
             yield from (f"not now: {each}" for each in _why_not(zookeeper, nodes, disks))
             yield f"then change the controller. {_DRY}"
             return
-        if begun is None:
-            check_others(zookeeper, nodes)
-        if why := _refused_on_disks(zookeeper, nodes, disks):
-            raise HarnessError(f"It was not done. {' '.join(why)}", "Make the plan again: harness topic-ids plan")
-        epoch = put_back(zookeeper, folder, begun or folder.keep(part, nodes))
+        with _unchanged(begun is None):
+            if begun is None:
+                check_others(zookeeper, nodes)
+            if why := _refused_on_disks(zookeeper, nodes, disks):
+                raise HarnessError(f"It was not done. {' '.join(why)}", "Make the plan again: harness topic-ids plan")
+            backup = begun or folder.keep(part, nodes)
+        epoch = put_back(zookeeper, folder, backup)
         yield (
             f"{counted(len(nodes), 'topic')} put back; a new controller (epoch {epoch}) was elected and kept these ids."
         )
         yield _compared(zookeeper, nodes, disks)
+
+
+@contextmanager
+def _unchanged(so: bool = True) -> Iterator[None]:
+    """Have an error say that nothing was changed, if that is so: it is until there is a backup."""
+    try:
+        yield
+    except HarnessError as error:
+        if not so or _UNCHANGED in error.message:
+            raise
+        raise HarnessError(f"{error.message} {_UNCHANGED}", error.hint) from error
 
 
 def _why_not(zookeeper: ZooKeeper, nodes: Sequence[SavedNode], disks: Sources) -> Iterator[str]:
@@ -172,20 +189,22 @@ def repair_broker(
 
     Without `apply` what would forbid it now is yielded as a note.
     """
-    data = once(read_broker_config(config).data)
-    _refuse_within(folder.path, data)
-    others = [disk for file in exports for disk in read_export(file)]
+    with _unchanged():
+        data = once(read_broker_config(config).data)
+        _refuse_within(folder.path, data)
+        others = [disk for file in exports for disk in read_export(file)]
     if not apply:
         yield from _rehearsed(made, config, others, security)
         return
-    with stopped(data):
-        own = _own_disks(config)
-        why = _objections(made, own, others, security)
-        if why:
-            raise HarnessError(f"Nothing was changed. {' '.join(why)}", "See the plan: harness topic-ids plan")
-        files = _files(made, own)
+    with ExitStack() as held:
+        with _unchanged():
+            held.enter_context(stopped(data))
+            own = _own_disks(config)
+            if why := _objections(made, own, others, security):
+                raise HarnessError(" ".join(why), "See the plan: harness topic-ids plan")
+            files = _files(made, own)
+            backup = folder.copy_all(made.part(Choice.DELETE, own[0].broker), files)
         yield from _named(files)
-        backup = folder.copy_all(made.part(Choice.DELETE, own[0].broker), files)
         count = delete_files(folder, backup)
     yield f"{counted(count, 'file')} of broker {own[0].broker} deleted; {folder.path} has them. Start the broker."
 
@@ -237,8 +256,9 @@ def restore(folder: BackupFolder, security: Path | None, *, apply: bool) -> Iter
 
     A file whose partition is gone is left out, and named at the end.
     """
-    backup = folder.checked()
-    check_places(backup)
+    with _unchanged():
+        backup = folder.checked()
+        check_places(backup)
     paths = [*(each.path for each in backup.files), *(each.path for each in backup.nodes)]
     yield from (f"restore: {path}" for path in paths[:_SHOWN])
     if not apply:
@@ -249,9 +269,7 @@ def restore(folder: BackupFolder, security: Path | None, *, apply: bool) -> Iter
         count, gone = _restore_files(folder, backup)
         yield f"{counted(count, 'file')} restored."
     if backup.nodes:
-        with connected_to_write(backup.part.zookeeper, _security(security)) as zookeeper:
-            check_cluster(zookeeper, backup.part.cluster_id)
-            epoch = take_back(zookeeper, folder, backup)
+        epoch = _take_back(folder, backup, security)
         then = f"the controller of epoch {epoch} knows it" if epoch else "the controller was left, lest it make new ids"
         yield f"{counted(len(backup.nodes), 'topic')} in ZooKeeper as before; {then}."
     if gone:
@@ -264,11 +282,21 @@ def restore(folder: BackupFolder, security: Path | None, *, apply: bool) -> Iter
 
 def _restore_files(folder: BackupFolder, backup: Backup) -> tuple[int, tuple[str, ...]]:
     data = [path for path in map(Path, backup.data) if path.is_dir()]
-    with stopped(data):
-        for path in data:
-            check_owner(path, read_identity(path), Identity(backup.part.broker, backup.part.cluster_id))
-        refuse_links(Path(each.path) for each in backup.files)
+    with ExitStack() as held:
+        with _unchanged():
+            held.enter_context(stopped(data))
+            for path in data:
+                check_owner(path, read_identity(path), Identity(backup.part.broker, backup.part.cluster_id))
+            refuse_links(Path(each.path) for each in backup.files)
         return restore_files(folder, backup)
+
+
+def _take_back(folder: BackupFolder, backup: Backup, security: Path | None) -> int:
+    with ExitStack() as held:
+        with _unchanged():
+            zookeeper = held.enter_context(connected_to_write(backup.part.zookeeper, _security(security)))
+            check_cluster(zookeeper, backup.part.cluster_id)
+        return take_back(zookeeper, folder, backup)
 
 
 def _own_disks(config: Path) -> tuple[DataDirectory, ...]:

@@ -117,7 +117,7 @@ class BackupFolder:
                 flush_folders([self.path])
         except OSError as error:
             raise HarnessError(
-                f"{journal} cannot be written: {error.strerror}. What it names was done, and no more.",
+                f"{journal} cannot be written: {error.strerror}. Nothing was done that it does not name.",
                 "Give it room, and give the same command again: it goes on.",
             ) from error
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from harness.model.topic_ids import Answer, Finding, IdState
-from harness.model.topic_repair import Choice, RepairPlan
-from harness.topicids.comparing import compare
+from harness.model.topic_repair import Choice, RepairPlan, TopicRepair
+from harness.topicids.comparing import compare, problems
 from harness.topicids.live_state import NOBODY, LiveState
 from harness.topicids.planning import kraft_leads, standing_dangers, unclean_dangers
-from harness.topicids.records import ClusterTopics, DataDirectory, Topic
+from harness.topicids.records import UNKNOWN_BROKER, ClusterTopics, DataDirectory, Topic
 from harness.topicids.sentences import places
 from harness.topicids.zookeeper_nodes import PartitionState
 
@@ -29,21 +29,32 @@ def objections(
     if cluster.cluster_id != plan.cluster_id:
         yield f"The plan is of cluster {plan.cluster_id or 'unknown'}, and {cluster.source} has {cluster.cluster_id}."
     yield from kraft_leads(live)
+    own = [disk for disk in data if disk.broker == broker]
+    if broker == UNKNOWN_BROKER:
+        yield from (problem for disk in own for problem in problems(disk))
+        return
     if broker not in plan.order:
         yield f"Broker {broker} has nothing to repair by this plan."
         return
     yield from _not_repaired(plan, broker, data)
     yield from _runners(plan, broker, live)
-    own = [disk for disk in data if disk.broker == broker]
     for repair in plan.chosen(Choice.DELETE):
         topic = cluster.topics.get(repair.topic)
-        if topic is None or topic.topic_id != repair.in_zookeeper:
-            yield f"Topic {repair.topic} has another id in ZooKeeper than when the plan was made: make it again."
+        if topic is None or topic.problem or topic.topic_id != repair.in_zookeeper:
+            yield f"{_changed(repair, topic)}: make the plan again."
             continue
         yield from standing_dangers(repair, own, live)
         yield from unclean_dangers(topic, data, live, live.brokers | set(plan.brokers))
         yield from _alone(plan, broker, topic, live.states.get(repair.topic, {}))
     yield from _found_meanwhile(plan, broker, cluster, own)
+
+
+def _changed(repair: TopicRepair, topic: Topic | None) -> str:
+    if topic is None:
+        return f"Topic {repair.topic} is not in ZooKeeper any more"
+    if topic.problem:
+        return f"Topic {repair.topic} cannot be read in ZooKeeper ({topic.problem})"
+    return f"Topic {repair.topic} has another id in ZooKeeper than when the plan was made"
 
 
 def _runners(plan: RepairPlan, broker: int, live: LiveState) -> Iterator[str]:

@@ -56,7 +56,7 @@ class Ensemble:
         return data, type("Stat", (), {"version": version, "ctime": 0, "mzxid": 0})()
 
     def children(self, path: str) -> list[str]:
-        return [each[len(path) + 1 :] for each in self.nodes if each.startswith(f"{path}/")]
+        return sorted({each[len(path) + 1 :].split("/")[0] for each in self.nodes if each.startswith(f"{path}/")})
 
     def set(self, path: str, data: bytes, version: int) -> None:
         from kazoo.exceptions import BadVersionError

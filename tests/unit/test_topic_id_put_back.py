@@ -1,5 +1,9 @@
 """An old id put back in ZooKeeper: all nodes or none, and no other topic loses its id to the new controller."""
 
+import os
+from contextlib import suppress
+from itertools import count
+
 import pytest
 from disks_sample import V, X, Y, Z, broker_disk
 from ensemble_sample import Ensemble, connect_to, node, plan
@@ -195,6 +199,44 @@ def test_a_controller_s_node_that_cannot_be_read_is_named(repair):
     assert zk.did == []
 
 
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()], ids=["full", "cut"])
+def test_whenever_a_disk_is_full_or_it_is_cut_short_the_journal_names_what_was_done_and_it_can_go_on(
+    repair, tmp_path, monkeypatch, error
+):
+    for call in range(1, 9):
+        zk, calls, backup = Ensemble(t=Y, u=Y), count(1), tmp_path / f"backup-{call}"
+
+        def fsync(_, calls=calls, call=call):
+            if next(calls) == call:
+                raise error
+
+        monkeypatch.setattr(os, "fsync", fsync)
+        with suppress(HarnessError, KeyboardInterrupt):
+            repair(zk, plan(t=Y, u=Y), backup.name)
+        journal = backup / "journal.jsonl"
+        named = journal.read_text() if journal.exists() else ""
+        assert [each for each in zk.did if f'"{each.partition(" ")[2]}"' not in named] == []
+        monkeypatch.setattr(os, "fsync", lambda _: None)
+        repair(zk, plan(t=Y, u=Y), backup.name)
+        assert (zk.id_of("t"), zk.id_of("u"), zk.did[-1]) == (X, X, "delete /controller")
+
+
+def test_a_journal_that_cannot_be_written_stops_it_and_says_what_the_controller_remembers(
+    repair, monkeypatch, tmp_path
+):
+    zk = Ensemble(t=Y, u=Y)
+
+    def no_room(_: str) -> None:
+        monkeypatch.setattr(os, "fsync", lambda _: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+
+    zk.before_set = no_room
+    with pytest.raises(HarnessError, match=r"journal\.jsonl cannot be written: No space left on device") as error:
+        repair(zk, plan(t=Y, u=Y))
+    assert "Nothing was done that it does not name." in error.value.message
+    assert REMEMBERS in error.value.message
+    assert (zk.did, zk.id_of("t"), zk.id_of("u")) == (["set /brokers/topics/t"], X, Y)
+
+
 def test_a_dry_run_says_what_would_stop_it_as_a_note(repair, tmp_path):
     said = repair(Ensemble(t=Y, u=""), plan(t=Y), apply=False)
     assert said[1].startswith("not now: Topic u has no id in ZooKeeper")
@@ -212,5 +254,5 @@ def test_a_dry_run_on_a_broker_s_host_notes_what_forbids_it_and_writes_nothing(m
     assert said[0] == "not now: Broker 3 does not run: one broker at a time."
     assert said[-1] == "1 file of broker 1. Nothing was changed. Do it with --apply."
     assert ((disk / ".lock").exists(), (tmp_path / "b").exists()) == (False, False)
-    with pytest.raises(HarnessError, match=r"Nothing was changed\. Broker 3 does not run"):
+    with pytest.raises(HarnessError, match=r"Broker 3 does not run: one broker at a time\. Nothing was changed\."):
         list(stage.repair_broker(planned(Y, disks(MIX)), config, (), BackupFolder(tmp_path / "b"), None, apply=True))

@@ -188,7 +188,7 @@ def test_a_repair_needs_a_plan_and_a_restore_a_backup(harness, tmp_path):
     (tmp_path / "plan.json").write_text("{")
     assert harness("topic-ids", "repair", "plan.json", "--backup", "b")[1].startswith("error: plan.json is damaged.")
     code, said = harness("topic-ids", "restore", "b", "--apply")
-    assert (code, said) == (2, "error: b is no backup of a repair: it has no backup.json.")
+    assert (code, said) == (2, "error: b is no backup of a repair: it has no backup.json. Nothing was changed.")
 
 
 def test_a_path_of_a_backup_cannot_speak_to_the_terminal(harness, tmp_path):
