@@ -130,6 +130,7 @@ def repair_zookeeper(
             if why := _refused_on_disks(zookeeper, nodes, disks):
                 raise HarnessError(f"It was not done. {' '.join(why)}", "Make the plan again: harness topic-ids plan")
             backup = begun or folder.keep(part, nodes)
+            folder.keep_plan(made)
         epoch = put_back(zookeeper, folder, backup)
         yield (
             f"{counted(len(nodes), 'topic')} put back; a new controller (epoch {epoch}) was elected and kept these ids."
@@ -204,6 +205,7 @@ def repair_broker(
                 raise HarnessError(" ".join(why), "See the plan: harness topic-ids plan")
             files = _files(made, own)
             backup = folder.copy_all(made.part(Choice.DELETE, own[0].broker), files)
+            folder.keep_plan(made)
         yield from _named(files)
         count = delete_files(folder, backup)
     yield f"{counted(count, 'file')} of broker {own[0].broker} deleted; {folder.path} has them. Start the broker."

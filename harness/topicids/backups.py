@@ -1,7 +1,8 @@
 """What a repair keeps before it changes anything, and the journal of what it changed: a folder that outlives it.
 
 backup/
-├── backup.json       what is in it, written last: without it nothing has been changed
+├── backup.json       what is in it, written behind the copies: without it nothing has been changed
+├── plan.json         the plan that it is a part of: another one can be made only when this is carried out
 ├── journal.jsonl     a line before each change
 ├── files/…           the files, as they stood in their data directories
 ├── replaced/…        what a restore found in their places
@@ -27,12 +28,12 @@ from harness.base.files import PARTIAL
 from harness.base.json import to_json
 from harness.base.recordfile import RecordFile
 from harness.model import topic_repair
-from harness.model.topic_repair import Backup, Part, SavedFile, SavedNode
+from harness.model.topic_repair import Backup, Part, RepairPlan, SavedFile, SavedNode
 from harness.topicids.durable import copy_durably, flush_folders, make_folders, write_durably
 from harness.topicids.topic_id import FILE_NAME
 
 _MANIFEST, _JOURNAL, _FILES, _REPLACED = "backup.json", "journal.jsonl", "files", "replaced"
-_UNFINISHED = "unfinished-"
+_PLAN, _UNFINISHED = "plan.json", "unfinished-"
 _ELSEWHERE = "Name a folder on another disk by --backup."
 _ANOTHER = "Name another folder by --backup, or give the command that this one is of."
 
@@ -91,6 +92,13 @@ class BackupFolder:
             return self._finish(Backup(part, (), (), tuple(nodes)))
         except OSError as error:
             self._remove()
+            raise self._unwritten(error) from error
+
+    def keep_plan(self, plan: RepairPlan) -> None:
+        """Keep the plan beside it. Raises HarnessError."""
+        try:
+            write_durably(self.path / _PLAN, to_json(plan).encode())
+        except OSError as error:
             raise self._unwritten(error) from error
 
     def checked(self) -> Backup:

@@ -156,6 +156,15 @@ def test_all_is_well_and_what_changed_is_in_the_journal_with_a_copy(cluster):
     assert cluster.state() == (before, nodes)
 
 
+def test_a_plan_that_was_written_over_in_the_middle_goes_on_from_the_backup(cluster):
+    """Another cannot be made then: who is repaired already is out of sync until the last one is."""
+    cluster.stop_first()
+    made = (cluster.folder / "plan.json").read_text()
+    assert cluster.repair()[0] == 0
+    assert cluster.plan("--out", "plan.json")[0] == 3
+    assert (cluster.folder / "backup" / "plan.json").read_text() == made
+
+
 # What is wrong, and what each command says of it
 
 
