@@ -195,6 +195,14 @@ def test_steps_name_each_broker_in_its_turn_with_the_exports_that_it_needs():
     assert [("It is the last" in line) for line in said[:3]] == [False, False, True]
 
 
+def test_a_put_back_has_every_broker_export_its_disks_as_they_are_now():
+    first, last = steps(planned(Y, disks(dict.fromkeys(ALL, (X, X)))), "plan.json")
+    merged = "--merge broker-1.jsonl --merge broker-2.jsonl --merge broker-3.jsonl"
+    assert first.endswith(f"harness topic-ids repair plan.json {merged} --backup B --apply")
+    assert "On each broker's host, now: harness topic-ids check --config server.properties --export" in first
+    assert last.startswith("Check once more, with every broker's export")
+
+
 def test_a_plan_survives_json():
     plan = planned(Y, disks(MIX))
     assert from_json(RepairPlan, to_json(plan)) == plan
