@@ -31,7 +31,8 @@ def _steps(plan: RepairPlan, file: str) -> Iterator[str]:
         merged = "".join(f" --merge broker-{each}.jsonl" for each in plan.brokers)
         yield (
             f"{MEANS[Choice.PUT_BACK]} On each broker's host, now: {_COMMAND} check --config server.properties "
-            f"--export broker-N.jsonl. Where ZooKeeper can be reached: {_COMMAND} repair {file}{merged} --backup B --apply"
+            f"--export broker-N.jsonl. Where ZooKeeper can be reached: {_COMMAND} repair {file}{merged} --backup B "
+            "--apply"
         )
         if plan.order:
             yield f"Make the plan again for the others: {_COMMAND} plan …"

@@ -462,6 +462,18 @@ def test_a_broker_that_runs_without_a_session_is_noticed_by_its_lock(cluster):
     assert (cluster.state(), cluster.journal) == (before, [])
 
 
+def test_nothing_is_restored_on_a_broker_that_runs(cluster):
+    cluster.stop_first()
+    assert cluster.repair()[0] == 0
+    before = cluster.state()
+    with starting_broker(cluster.own) as broker:
+        assert broker.stdout.readline() == "holds\n"
+        code, said = cluster.restore()
+        broker.communicate()
+    assert (code, f"A broker runs on {cluster.own}: it holds .lock. Nothing was changed." in said) == (2, True)
+    assert (cluster.state(), len(cluster.journal)) == (before, 2)
+
+
 def test_a_broker_that_starts_in_the_middle_of_a_repair_ends_at_once(cluster):
     cluster.stop_first()
     really, codes = Path.unlink, []

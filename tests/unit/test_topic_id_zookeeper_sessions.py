@@ -111,6 +111,27 @@ def repaired(zk: Ensemble, monkeypatch, folder: Path) -> list[str]:
     return list(stage.repair_zookeeper(plan(t=Y, u=Y), Sources(), BackupFolder(folder), None, apply=True))
 
 
+def test_where_there_is_no_session_nothing_is_put_back_nor_restored(monkeypatch, tmp_path):
+    zk = Ensemble(t=Y, u=Y)
+    repaired(zk, monkeypatch, tmp_path / "b")
+
+    @contextmanager
+    def refused(connect: str, security: object):
+        raise HarnessError(f"ZooKeeper at {connect} gives no session: nobody listens there.", "Is the address right?")
+        yield
+
+    monkeypatch.setattr(stage, "connected_to_write", refused)
+    before, journal = dict(zk.nodes), (tmp_path / "b" / "journal.jsonl").read_bytes()
+    for tried in (
+        stage.restore(BackupFolder(tmp_path / "b"), None, apply=True),
+        stage.repair_zookeeper(plan(t=Y, u=Y), Sources(), BackupFolder(tmp_path / "other"), None, apply=True),
+    ):
+        with pytest.raises(HarnessError, match=r"gives no session: nobody listens there\. Nothing was changed\."):
+            list(tried)
+    assert (zk.nodes, (tmp_path / "b" / "journal.jsonl").read_bytes()) == (before, journal)
+    assert not (tmp_path / "other").exists()
+
+
 def fails_at(path: str, error: Exception):
     def fail(at: str) -> None:
         if at == path:
