@@ -29,7 +29,7 @@ from harness.topicids.broker_files import (
     stopped,
 )
 from harness.topicids.comparing import compare
-from harness.topicids.disks import Identity, once, read_data_directory, read_identity
+from harness.topicids.disks import Identity, data_directory_around, once, read_data_directory, read_identity
 from harness.topicids.export import read_export
 from harness.topicids.live_state import read_live_state
 from harness.topicids.node_changes import still_refused
@@ -114,28 +114,45 @@ def repair_zookeeper(
     _refuse_within(folder.path, _data_of(disks))
     part = made.part(Choice.PUT_BACK)
     begun = folder.begun(part)
+    if not apply:
+        yield from _rehearsed_in_zookeeper(made, begun, disks, security)
+        return
     with ExitStack() as held:
         with _unchanged(begun is None):
             zookeeper = held.enter_context(connected_to_write(made.zookeeper, _security(security)))
-            check_cluster(zookeeper, made.cluster_id)
-            nodes = begun.nodes if begun else nodes_to_change(zookeeper, made)
-        yield from (f"put back: {each.path} {each.before} → {each.after}" for each in nodes[:_SHOWN])
-        if not apply:
-            yield from (f"not now: {each}" for each in _why_not(zookeeper, nodes, disks))
-            yield f"then change the controller. {_DRY}"
-            return
-        with _unchanged(begun is None):
+            nodes = _nodes(zookeeper, made, begun)
             if begun is None:
                 check_others(zookeeper, nodes)
             if why := _refused_on_disks(zookeeper, nodes, disks):
                 raise HarnessError(f"It was not done. {' '.join(why)}", "Make the plan again: harness topic-ids plan")
             backup = begun or folder.keep(part, nodes)
             folder.keep_plan(made)
+        yield from _named_nodes(nodes)
         epoch = put_back(zookeeper, folder, backup)
         yield (
             f"{counted(len(nodes), 'topic')} put back; a new controller (epoch {epoch}) was elected and kept these ids."
         )
         yield _compared(zookeeper, nodes, disks)
+
+
+def _nodes(zookeeper: ZooKeeper, made: RepairPlan, begun: Backup | None) -> Sequence[SavedNode]:
+    check_cluster(zookeeper, made.cluster_id)
+    return begun.nodes if begun else nodes_to_change(zookeeper, made)
+
+
+def _named_nodes(nodes: Sequence[SavedNode]) -> Iterator[str]:
+    yield from (f"put back: {each.path} {each.before} → {each.after}" for each in nodes[:_SHOWN])
+
+
+def _rehearsed_in_zookeeper(
+    made: RepairPlan, begun: Backup | None, disks: Sources, security: Path | None
+) -> Iterator[str]:
+    """Yield what would be done, and what would forbid it now, over a connection that cannot write."""
+    with connected(made.zookeeper, _security(security), current=True) as zookeeper:
+        nodes = _nodes(zookeeper, made, begun)
+        yield from _named_nodes(nodes)
+        yield from (f"not now: {each}" for each in _why_not(zookeeper, nodes, disks))
+        yield f"then change the controller. {_DRY}"
 
 
 @contextmanager
@@ -245,8 +262,9 @@ def _named(files: Sequence[tuple[Path, Path]]) -> Iterator[str]:
 
 
 def _refuse_within(backup: Path, data: Sequence[Path]) -> None:
-    """Raise HarnessError where a backup would lie in a data directory: Kafka reads every folder there."""
+    """Raise HarnessError where a backup would lie in a data directory, whosever: Kafka reads every folder there."""
     within = next((path for path in data if backup.resolve().is_relative_to(path.resolve())), None)
+    within = within or data_directory_around(backup)
     if within is not None:
         raise HarnessError(
             f"{backup} is in the data directory {within}. Nothing was changed.", "Name a folder elsewhere by --backup."

@@ -61,6 +61,15 @@ def read_data_directory(path: Path) -> DataDirectory:
     )
 
 
+def data_directory_around(path: Path) -> Path | None:
+    """Return the data directory of a broker in which a path lies; None where it lies in none.
+
+    A broker ends when it starts where a folder of another name lies (LogManager.loadLog).
+    """
+    place = path.resolve()
+    return next((each for each in (place, *place.parents) if (each / META_PROPERTIES).is_file()), None)
+
+
 def once(paths: Iterable[Path]) -> tuple[Path, ...]:
     """Return paths without those that lead to a folder once more, as a link does."""
     found: dict[object, Path] = {}

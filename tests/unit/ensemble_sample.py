@@ -8,6 +8,7 @@ from disks_sample import X, Z
 
 from harness.model.topic_repair import Choice, RepairPlan, TopicRepair
 from harness.stages import topic_id_repair as stage
+from harness.topicids.zookeeper import ZooKeeper
 from harness.topicids.zookeeper_writes import WritableZooKeeper
 
 
@@ -99,7 +100,13 @@ def plan(back: str = X, **in_zookeeper: str) -> RepairPlan:
 
 def connect_to(ensemble: Ensemble, monkeypatch) -> None:
     @contextmanager
-    def connected(connect: str, security: object):
+    def writing(connect: str, security: object):
         yield WritableZooKeeper(ensemble, connect)
 
-    monkeypatch.setattr(stage, "connected_to_write", connected)
+    @contextmanager
+    def reading(connect: str, security: object, *, current: bool = False):
+        assert current
+        yield ZooKeeper(ensemble, connect)
+
+    monkeypatch.setattr(stage, "connected_to_write", writing)
+    monkeypatch.setattr(stage, "connected", reading)

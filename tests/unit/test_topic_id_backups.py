@@ -163,6 +163,16 @@ def test_a_backup_in_a_data_directory_is_refused(tmp_path):
             list(stage.repair_broker(planned(Y, disks(MIX)), config, (), BackupFolder(place), None, apply=True))
 
 
+def test_a_backup_in_the_data_directory_of_another_broker_of_the_host_is_refused(tmp_path):
+    """That broker would end at its next start: it takes every folder there for a partition's."""
+    disk, other = broker_disk(tmp_path / "d", 1, ["t-0"]), broker_disk(tmp_path / "e", 2, ["t-0"])
+    config = tmp_path / "server.properties"
+    config.write_text(f"broker.id=1\nzookeeper.connect=zk:1\nlog.dirs={disk}\n")
+    with pytest.raises(HarnessError, match=f"is in the data directory {other}. Nothing was changed"):
+        list(stage.repair_broker(planned(Y, disks(MIX)), config, (), BackupFolder(other / "b"), None, apply=True))
+    assert not (other / "b").exists()
+
+
 # On the disk
 
 

@@ -7,6 +7,8 @@ from dataclasses import replace
 import pytest
 from disks_sample import X, Y, broker_disk, metadata
 from ensemble_sample import Ensemble, connect_to, node, plan
+from hypothesis import given
+from hypothesis import strategies as st
 
 from harness.base.errors import HarnessError
 from harness.cli import app as cli
@@ -16,6 +18,7 @@ from harness.stages.topic_ids import Sources
 from harness.topicids.backups import BackupFolder
 from harness.topicids.disks import read_data_directory
 from harness.topicids.export import write_export
+from harness.topicids.node_changes import moved
 
 
 @pytest.fixture
@@ -55,6 +58,18 @@ def test_partitions_that_came_since_the_plan_are_refused_before_anything_is_chan
         with pytest.raises(HarnessError, match=f"is not as the plan has it in ZooKeeper: {says}. Nothing was changed"):
             repair(zk, plan(t=Y), apply=apply)
     assert (zk.did, zk.nodes["/brokers/topics/t"][0], (tmp_path / "backup").exists()) == ([], now, False)
+
+
+_REPLICAS = st.dictionaries(st.integers(0, 9), st.sets(st.integers(0, 4), min_size=1).map(tuple), max_size=5)
+
+
+@given(_REPLICAS, _REPLICAS)
+def test_partitions_have_changed_just_where_one_is_added_or_is_on_other_brokers(before, now):
+    now = {**dict.fromkeys(before, (1,)), **now}  # none is ever removed
+    same = {number: {*brokers} for number, brokers in now.items()} == {
+        number: {*brokers} for number, brokers in before.items()
+    }
+    assert (moved(before, now) == "") is same
 
 
 def test_replicas_in_another_order_are_the_same_brokers(repair):

@@ -88,6 +88,13 @@ def test_a_plan_is_made_of_what_is_current(monkeypatch, tmp_path):
     assert (made.topics, asked) == ((), [True])
 
 
+def test_a_dry_run_has_a_connection_that_cannot_write(monkeypatch, tmp_path):
+    connect_to(Ensemble(t=Y), monkeypatch)
+    monkeypatch.setattr(stage, "connected_to_write", lambda *_: pytest.fail("it could write"))
+    said = list(stage.repair_zookeeper(plan(t=Y), Sources(), BackupFolder(tmp_path / "b"), None, apply=False))
+    assert said[-1] == "then change the controller. Nothing was changed. Do it with --apply."
+
+
 # A ZooKeeper that goes away in the middle
 
 
