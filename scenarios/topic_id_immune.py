@@ -27,9 +27,9 @@ def topic_id_kept(plan, cluster, *_):
             plan.do(add_partitions_by_own_tool(TOPIC, 6))
         with plan.only_if(runs_line("3.9")):
             plan.do(add_partitions(TOPIC, 6))
-        topic_id_moves.keep_account(plan)
         # 2.8 writes the files of added partitions when the next controller speaks of them.
         plan.expect(ids_are(TOPIC, zookeeper="old", first="old", added="old/none"), within="15s", named="id_is_kept")
+        topic_id_moves.keep_account(plan)
         topic_id_moves.change(plan)
         plan.expect(ids_are(TOPIC, zookeeper="old", first="old", added="old"), within="15s", named="and_spreads")
     topic_id_moves.expect_healed(plan, first, second, third, ids="old", named="own_tool")
