@@ -7,7 +7,9 @@ from harness.scenario import (
     all_in_sync,
     answered,
     check_ids,
+    count_lost,
     ids_are,
+    lost,
     runs_line,
     topic_id_moves,
     write,
@@ -27,6 +29,7 @@ def topic_id_kept(plan, cluster, *_):
             plan.do(add_partitions(TOPIC, 6))
         # 2.8 writes the files of added partitions when the next controller speaks of them.
         plan.expect(ids_are(TOPIC, zookeeper="old", first="old", added="old/none"), within="15s", named="id_is_kept")
+        topic_id_moves.keep_account(plan)
         topic_id_moves.change(plan)
         plan.expect(ids_are(TOPIC, zookeeper="old", first="old", added="old"), within="15s", named="and_spreads")
     topic_id_moves.expect_healed(plan, first, second, third, ids="old", named="own_tool")
@@ -46,3 +49,5 @@ def topic_id_before_ids(plan, cluster, *_):
     with plan.phase("a restart of each broker"):
         topic_id_moves.restart_each(plan, *brokers)
         plan.expect(all_in_sync(TOPIC), within="40s", named="immune_to_restarts")
+        plan.do(count_lost(TOPIC))
+        plan.expect(lost(TOPIC, 0), within="1s", named="nothing_is_lost_without_ids")

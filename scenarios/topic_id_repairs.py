@@ -63,7 +63,7 @@ def topic_id_restarts_only(plan, cluster, *_):
 @topic_id_moves.incident()
 def topic_id_unclean(plan, cluster, *_):
     """With unclean elections on, does our plan refuse to delete (2.8), and put back where nothing has to go (3.9)?"""
-    first, *_others = topic_id_moves.come_about(plan, unclean_leader_election_enable="true")
+    first, *_others = topic_id_moves.come_about(plan, loses=True, unclean_leader_election_enable="true")
     with plan.phase("a broker has fallen out"):
         topic_id_moves.restart_each(plan, first)
         plan.do(plan_repair())
@@ -78,7 +78,7 @@ def topic_id_unclean(plan, cluster, *_):
 @topic_id_moves.incident(replica_high_watermark_checkpoint_interval_ms="600000")
 def topic_id_unclean_by_hand(plan, cluster, *_):
     """With unclean elections on, does the repair by hand lose records once two brokers have crashed?"""
-    first, second, third = topic_id_moves.come_about(plan, unclean_leader_election_enable="true")
+    first, second, third = topic_id_moves.come_about(plan, loses=True, unclean_leader_election_enable="true")
     with plan.phase("two brokers have crashed"):
         for broker in (first, second):
             plan.do(kill(broker), start(broker))

@@ -21,6 +21,7 @@ def topic_id_lost(plan, cluster, *_):
     first, second, third = topic_id_moves.begin(plan)
     with plan.phase("partitions are added"):
         topic_id_moves.lose_id(plan)
+        topic_id_moves.keep_account(plan)
         topic_id_moves.ask_all(plan)
         plan.expect(answered(f"reading {TOPIC}-0", "read"), within="1s", named="nobody_notices")
         with plan.only_if(runs_line("3.9")):
@@ -77,6 +78,7 @@ def topic_id_controller_restarted(plan, cluster, *_):
         topic_id_moves.change(plan)
         plan.guard(ids_are(TOPIC, zookeeper="old", first="old"), within="15s")
         topic_id_moves.lose_id(plan)
+        topic_id_moves.keep_account(plan)
         plan.do(restart(*plan.name_voters("controller until now")))
         plan.guard(has_later_controller(), is_up(), within="90s")
         # A controller that stops in good order hands its partitions over, and tells their old id with that.

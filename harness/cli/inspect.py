@@ -15,7 +15,7 @@ from harness.base.paths import is_checkout
 from harness.cli import common
 from harness.cli.common import USAGE_OR_HARNESS_ERROR
 from harness.cli.helptext import help_text
-from harness.cli.topic_id_options import Cluster
+from harness.cli.topic_id_options import Cluster, Security, check_security_is_of_cluster
 
 if TYPE_CHECKING:
     from harness.scenario.plan import Scenario
@@ -131,12 +131,13 @@ def _scenario_of(name: str, folders: Sequence[Path]) -> Scenario:
     return rehearsal(name, RollConfig(parse_topology(USUAL_TOPOLOGY), only_read))
 
 
-def doctor(cluster: Cluster = None) -> int:
+def doctor(cluster: Cluster = None, security: Security = None) -> int:
     """Examine."""
+    check_security_is_of_cluster(cluster, security)
     if cluster:
         from harness.stages.topic_ids import check_cluster
 
-        return check_cluster(cluster, common.console()).answer.exit_code
+        return check_cluster(cluster, security, common.console()).answer.exit_code
     from harness.doctor import examine
 
     common.allow_networks()

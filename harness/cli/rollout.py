@@ -12,7 +12,7 @@ from harness.cli import common, github
 from harness.cli.common import Out
 from harness.cli.helptext import help_text
 from harness.cli.requests import OUTPUT, own_option, taking_request
-from harness.cli.topic_id_options import Cluster
+from harness.cli.topic_id_options import Cluster, Security, check_security_is_of_cluster
 from harness.model.request import Request
 from harness.rollout.nodes import USUAL_TOPOLOGY
 from harness.rundir.directory import RunDirectory
@@ -106,6 +106,7 @@ def register(app: typer.Typer) -> None:
         own_option("stall_budget", Budget, 0.0),
         own_option("command_config", CommandConfig, None),
         own_option("cluster", Cluster, None),
+        own_option("security", Security, None),
         own_option("out", Out, None),
     )
     app.command("rollout", help=_HELP)(taking_request(_rollout, *own, only=_SHARED, resume=_resume, shown=(OUTPUT,)))
@@ -119,6 +120,7 @@ def _rollout(
     stall_budget: float,
     command_config: Path | None,
     cluster: list[Path] | None,
+    security: Path | None,
     out: Path | None,
 ) -> int:
     from harness.model.rollout import RollPlan
@@ -126,6 +128,7 @@ def _rollout(
     from harness.rollout.nodes import First, parse_order, parse_topology
     from harness.rollout.rehearsals import check_names
 
+    check_security_is_of_cluster(cluster, security)
     nodes = parse_topology(topology)
     first = order if order in list(First) else ""
     plan = RollPlan(
@@ -137,20 +140,20 @@ def _rollout(
         str(command_config or ""),
         read_client_security(command_config) if command_config else None,
     )
-    if cluster and (code := _ids_exit_code(cluster)):
+    if cluster and (code := _ids_exit_code(cluster, security)):
         return code
     with common.fresh_run_dir(out, "rollout", request) as folder:
         RunDirectory(folder).roll_plan.write(plan)
         return _go_on(folder)
 
 
-def _ids_exit_code(cluster: list[Path]) -> int:
+def _ids_exit_code(cluster: list[Path], security: Path | None) -> int:
     """Return 0 if the ids of this cluster are healthy; else a broker that restarts may refuse its partitions."""
     from harness.model.topic_ids import Answer
     from harness.stages.topic_ids import check_cluster
 
     out = common.console()
-    found = check_cluster(cluster, out)
+    found = check_cluster(cluster, security, out)
     if found.answer is Answer.MISMATCH:
         out.print("The roll is stopped before its first restart. See what to do: harness topic-ids plan")
     elif found.answer is Answer.UNDECIDED:

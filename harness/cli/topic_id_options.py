@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from harness.base.errors import HarnessError
 
 Cluster = Annotated[
     list[Path] | None,
@@ -47,3 +50,12 @@ MetadataLog = Annotated[
     Path | None,
     typer.Option("--metadata-log", help="The folder __cluster_metadata-0 of a KRaft node.", show_default=False),
 ]
+
+
+def check_security_is_of_cluster(cluster: Sequence[Path] | None, security: Path | None) -> None:
+    """Raise HarnessError where a file says how to talk to a ZooKeeper that no `--cluster` names."""
+    if security and not cluster:
+        raise HarnessError(
+            "--zookeeper-security is about the ZooKeeper of --cluster, which is not given.",
+            "Name a broker's server.properties by --cluster too.",
+        )

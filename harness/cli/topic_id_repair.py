@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
+from harness.base.errors import HarnessError
 from harness.base.text import visible
 from harness.cli import common
 from harness.cli.helptext import help_text
@@ -26,11 +27,12 @@ _PLAN_HELP = help_text(
     ),
 )
 _REPAIR_HELP = help_text(
-    "Carry out a plan's part: that in ZooKeeper, or with --config that of the broker of this host, which is down.",
-    "Without --apply it only says what it would do. Before anything changes it is copied to --backup, with its "
-    "SHA-256; each change is in the journal there before it is made. Cut short, the same command goes on. It refuses "
-    "what is not safe now: a broker that runs, one whose turn it is not, unclean elections, partitions that nobody "
-    "leads.",
+    "Carry out the part of a plan that is next: that in ZooKeeper, or that of the broker of this host, which is down.",
+    "Where the plan puts ids back, that comes first: disks that --config and --merge name are compared with them "
+    "before and afterwards. Where it deletes files, --config names the broker that is down. Without --apply it only "
+    "says what it would do. Before anything changes it is copied to --backup, with its SHA-256; each change is in the "
+    "journal there before it is made. Cut short, the same command goes on. It refuses what is not safe now: a broker "
+    "that runs, one whose turn it is not, unclean elections, partitions that nobody leads.",
     examples=(
         ("harness topic-ids repair plan.json --backup backup --apply", "put old ids back in ZooKeeper"),
         (
@@ -85,26 +87,36 @@ def repair(
         Path,
         typer.Option("--backup", help="A folder for what is changed, and the journal.", show_default=False),
     ],
-    config: Annotated[
-        Path | None,
-        typer.Option("--config", help="The server.properties of the broker of this host.", show_default=False),
-    ] = None,
+    config: Config = None,
     merge: Merge = None,
     security: Security = None,
     apply: Apply = False,
 ) -> int:
     """Carry out one part."""
+    from harness.model.topic_repair import Choice
     from harness.stages import topic_id_repair as stage
+    from harness.stages.topic_ids import Sources
     from harness.topicids.backups import BackupFolder
 
     made, folder, out = stage.plan_file(plan).read(), BackupFolder(backup), common.console()
-    if config is None:
-        lines = stage.repair_zookeeper(made, folder, security, apply=apply)
+    configs, exports = tuple(config or ()), tuple(merge or ())
+    if made.chosen(Choice.PUT_BACK) or not configs:
+        disks = Sources(configs=configs, merge=exports)
+        lines = stage.repair_zookeeper(made, disks, folder, security, apply=apply)
     else:
-        lines = stage.repair_broker(made, config, tuple(merge or ()), folder, security, apply=apply)
+        lines = stage.repair_broker(made, _only(configs), exports, folder, security, apply=apply)
     for line in lines:
         out.print(Text(visible(line)))
     return 0
+
+
+def _only(configs: tuple[Path, ...]) -> Path:
+    if len(configs) > 1:
+        raise HarnessError(
+            f"Files are deleted on one broker at a time, and {len(configs)} are named.",
+            "Name the server.properties of the broker that is down by --config, and exports of others by --merge.",
+        )
+    return configs[0]
 
 
 def restore(

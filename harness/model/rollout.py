@@ -119,6 +119,7 @@ class RolloutVerdict:
     """What was rehearsed and what that showed: rollout.json; `features` only where whole Kafkas are rolled.
 
     `config_options` are what scripts of base call the file of a client's properties where that is not --command-config.
+    With `knows_zookeeper` clusters of base's line may have been kept in ZooKeeper, or are.
     """
 
     schema: int
@@ -133,6 +134,7 @@ class RolloutVerdict:
     timings: Mapping[str, float] = field(default_factory=dict)
     features: FeaturePlan | None = None
     config_options: Mapping[str, str] = field(default_factory=dict)
+    knows_zookeeper: bool = False
 
     @property
     def is_whole(self) -> bool:

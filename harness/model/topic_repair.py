@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from harness.base.json import to_json
@@ -32,7 +32,8 @@ class TopicRepair:
     """What is to be done about one topic.
 
     `in_zookeeper` is the id that ZooKeeper has (empty: none), `on_disk` those that go or, put back, the one that stays.
-    `places` are the directories that differ.
+    `places` are the directories that differ, `replicas` who had each partition when the plan was made; a plan of an
+    earlier harness does not say it.
     """
 
     topic: str
@@ -40,6 +41,7 @@ class TopicRepair:
     in_zookeeper: str
     on_disk: tuple[str, ...]
     places: tuple[Place, ...]
+    replicas: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,19 @@ class RepairPlan:
     def chosen(self, choice: Choice) -> tuple[TopicRepair, ...]:
         """Return the topics of one choice."""
         return tuple(each for each in self.topics if each.choice is choice)
+
+    def old_ids(self, broker: int) -> Mapping[tuple[str, int], tuple[str, ...]]:
+        """Return the partitions (topic and number) of a broker whose files are deleted, with the ids that are old.
+
+        Another directory with such an id, as one that nobody serves, is none of them: it keeps its file.
+        """
+        return {
+            (repair.topic, number): repair.on_disk
+            for repair in self.chosen(Choice.DELETE)
+            for place in repair.places
+            if place.broker == broker
+            for number in place.partitions
+        }
 
     def part(self, choice: Choice, broker: int = -1) -> Part:
         """Return what a backup of one of its parts is of."""

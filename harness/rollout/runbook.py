@@ -18,6 +18,7 @@ from harness.rollout.rehearsals import BACK, CONTROL, FINALISED, FORWARD, FORWAR
 from harness.rollout.script_calls import ELECTION, IN_SHELL, ScriptCall, in_shell, with_config
 
 HOME = "/opt/kafka"
+IDS_AGREE = "the topic ids on every broker's disks are those of the cluster"
 _BY_HAND = "systemctl is-active kafka   # on every node"
 _ELECTED = "“Successfully completed leader election (PREFERRED) for partitions …”, or nothing where none was needed"
 
@@ -130,7 +131,7 @@ class Runbook:
 
     `config` is the file that commands are given, empty where they need none, and `secured` says what of it was
     rehearsed. `budget_seconds` is how long a client may wait, 0 where that is not known, `known_errors` are templates
-    of ERROR lines that base's own restart writes.
+    of ERROR lines that base's own restart writes. `ids_first` says that topic ids are to be checked before any turn.
     """
 
     swap: Swap
@@ -149,6 +150,7 @@ class Runbook:
     back: tuple[NodeTurn, ...]
     warnings: tuple[str, ...]
     finish: Finish | None = None
+    ids_first: bool = False
 
 
 def runbook(found: RolloutVerdict) -> Runbook:
@@ -174,6 +176,7 @@ def runbook(found: RolloutVerdict) -> Runbook:
         _turns(turns, BACK),
         tuple(dict.fromkeys(note for each in found.rehearsals for note in each.notes)),
         _finish(found, commands),
+        found.knows_zookeeper,
     )
 
 

@@ -248,6 +248,18 @@ rolled() {
     done
 }
 
+# ids_agree: before the first turn; a broker that restarts refuses partitions whose directories have another id.
+ids_agree() {
+    [ -n "$IDS_AGREE" ] || return 0
+    if ! command -v topic_ids >/dev/null 2>&1; then
+        confirm "$IDS_AGREE, which you have checked"
+        return 0
+    fi
+    say "checking that $IDS_AGREE"
+    found=$(topic_ids 2>&1 </dev/null) ||
+        halt "$IDS_AGREE: not so ($(printf '%s\n' "$found" | awk 'NF { last = $0 } END { printf "%s", last }'))"
+}
+
 # roll JAR NODE...: every node's turn, and the preferred leaders after the last.
 roll() {
     jar=$1
@@ -275,6 +287,7 @@ elect() {
 plan() {
     printf 'Nothing is done. %s\n\n' "$ANSWER"
     printf 'sh %s forward would take the turn of these nodes, and ask before each: %s\n%s\n\n' "$0" "$(all_nodes)" "$CHOICE"
+    [ -z "$IDS_AGREE" ] || printf 'Before the first turn, else no node is touched:\n  - %s\n' "$IDS_AGREE"
     printf 'Before each turn, for %s s at most, else the node is not touched:\n' "$BEFORE_SECONDS"
     for check in $CHECKS_BEFORE; do
         printf '  - %s\n' "$(describe "$check")"
@@ -352,6 +365,7 @@ needs stop_node start_node running_jar
 [ "$MODE" = back ] || needs error_lines
 if [ "$ASK" = no ]; then
     [ "$BUDGET_SECONDS" = 0 ] || needs longest_wait
+    [ "$MODE" != forward ] || [ -z "$IDS_AGREE" ] || needs topic_ids
 elif ! command -v longest_wait >/dev/null 2>&1; then
     longest_wait() {
         printf 'How many seconds did one of your clients wait at most in the last %s s? ' "$1" >&2
@@ -368,6 +382,7 @@ fi
 case $MODE in
 forward)
     TOUCHED=$(rolled "$@")
+    ids_agree
     roll new "$@"
     ;;
 back) roll base "$@" ;;

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from harness.base.text import cut, visible
-from harness.rollout.runbook import HOME, Command, Finish, Item, Leaders, NodeTurn, Runbook, Swap
+from harness.rollout.runbook import HOME, IDS_AGREE, Command, Finish, Item, Leaders, NodeTurn, Runbook, Swap
 
 _MOST_LINES = 8
 _MOST_WIDTH = 120
@@ -19,6 +19,7 @@ def markdown(book: Runbook) -> str:
     """Return the runbook as Markdown."""
     parts = [
         *_head(book),
+        *(_ids(book.swap) if book.ids_first else []),
         *_list("Checks B, before every turn", book.before),
         *_list("Checks A, after every turn", book.after),
         "## Stop, and take the way back, if",
@@ -56,6 +57,28 @@ def _head(book: Runbook) -> list[str]:
         "",
         *([_plain(book.secured), ""] if book.secured else []),
         *(_beforehand_whole(swap) if swap.whole else _beforehand_jar(swap)),
+        "",
+    ]
+
+
+def _ids(swap: Swap) -> list[str]:
+    return [
+        "## Topic ids, once before the first turn",
+        "",
+        f"Clusters of Kafka {swap.base} are, or were, kept in ZooKeeper, where an old tool may have taken a topic's",
+        "id; a broker that restarts then refuses partitions. Nothing is changed by seeing that",
+        f"{IDS_AGREE}:",
+        "",
+        "```sh",
+        "# on the host of each broker, under a name of its own",
+        "harness topic-ids check --config server.properties --export broker-N.jsonl",
+        "# on one of them, with --merge for each of the others",
+        "harness topic-ids check --config server.properties --merge broker-N.jsonl",
+        "```",
+        "",
+        "Where ZooKeeper wants TLS or a login, the last takes `--zookeeper-security FILE`.",
+        "",
+        "Expected: “Healthy: …”, exit code 0. At anything else restart no broker.",
         "",
     ]
 

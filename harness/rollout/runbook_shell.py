@@ -14,7 +14,7 @@ from pathlib import Path
 from harness.base.text import visible
 from harness.cluster.node import STOP_TIMEOUT_SECONDS
 from harness.rollout.health import AFTER_SECONDS, BEFORE_SECONDS, LEADERS_SECONDS, ONE_ACTIVE_CONTROLLER
-from harness.rollout.runbook import HOME, Command, Item, Runbook, Swap
+from harness.rollout.runbook import HOME, IDS_AGREE, Command, Item, Runbook, Swap
 from harness.scenario.monitors.error_lines import DURATION, OF_A_TRACE, REFUSAL
 
 _BODY = Path(__file__).with_name("runbook_body.sh")
@@ -31,6 +31,7 @@ def shell_script(book: Runbook) -> str:
         *_head(book),
         *_settings(book),
         *_functions_of_the_operator(book.swap),
+        *(_IDS if book.ids_first else ()),
         "",
         "# ---- What was rehearsed. ----",
         *_assigned(_facts(book)),
@@ -123,6 +124,13 @@ def _functions_of_the_operator(swap: Swap) -> list[str]:
     ]
 
 
+_IDS = (
+    "# succeed if the topic ids on every broker's disks are the cluster's, else say why not in the last line; if it is",
+    "# left out, you are asked; runbook.md has how exports are made",
+    "# topic_ids() { harness topic-ids check --config server.properties --merge broker-2.jsonl --merge …; }",
+)
+
+
 def _facts(book: Runbook) -> Mapping[str, str]:
     swap, status = book.swap, _command_of(book.before, ONE_ACTIVE_CONTROLLER.name)
     finish = book.finish
@@ -147,6 +155,7 @@ def _facts(book: Runbook) -> Mapping[str, str]:
         "TRACE": OF_A_TRACE,
         "STOPS": "\n".join(map(_plain, book.stops)),
         "TOLD": "\n".join(map(_plain, finish.plan.told)) if finish else "",
+        "IDS_AGREE": IDS_AGREE if book.ids_first else "",
         "RAISES": finish.upgrade.name if finish else "",
     }
 

@@ -28,6 +28,7 @@ from harness.scenario.conditions.lost_records import lost
 from harness.scenario.conditions.replicas_agree import replicas_agree
 from harness.scenario.conditions.topic_ids import all_in_sync, answered, has_later_controller, ids_are, runs_line
 from harness.scenario.election_moves import IN_ZOOKEEPER
+from harness.scenario.loads.ledger import keep_ledger
 from harness.scenario.plan import Plan, PlanBuilder, Scenario, scenario, zookeeper
 from harness.scenario.refs import NodeRef
 from harness.scenario.topic_ids import NONE, OLD
@@ -90,16 +91,24 @@ def lose_id(plan: Plan) -> None:
     plan.do(write(TOPIC, 100))
 
 
-def come_about(plan: Plan, **settings: str) -> tuple[NodeRef, NodeRef, NodeRef]:
+def keep_account(plan: Plan) -> None:
+    """Write to all partitions that there are, and read them, from here to the end: none of that may be lost."""
+    plan.background(keep_ledger(TOPIC, existing=True))
+
+
+def come_about(plan: Plan, *, loses: bool = False, **settings: str) -> tuple[NodeRef, NodeRef, NodeRef]:
     """Bring the incident about, with a controller change before it too; only then does 2.8 show anything.
 
-    3.9 has the old id in all directories, 2.8 the old one in the first and the new one in those that were added.
+    3.9 has the old id in all directories, 2.8 the old one in the first and the new one in those that were added. Where
+    what is done about it `loses` records, or heals nothing, no ledger is kept.
     """
     brokers = begin(plan, **settings)
     with plan.phase("another controller, partitions are added, another controller"):
         change(plan)
         plan.guard(ids_are(TOPIC, zookeeper="old", first="old"), within=_IDS)
         lose_id(plan)
+        if not loses:
+            keep_account(plan)
         change(plan)
         with plan.only_if(runs_line("2.8")):
             plan.guard(ids_are(TOPIC, zookeeper="new", first="old", added="new"), within=_IDS)
@@ -194,8 +203,9 @@ def _expect_whole(plan: Plan, ids: str, named: str) -> None:
     plan.expect(all_in_sync(TOPIC), within=_ISR, named=f"{named}_in_sync")
     disks = ids if ids == OLD else f"{ids}/{NONE}"
     plan.expect(ids_are(TOPIC, zookeeper=ids, first=disks, added=disks), within=_IDS, named=f"{named}_same_ids")
-    plan.do(ask_reader(TOPIC), ask_reader(TOPIC, _FIRST), ask_old_reader(TOPIC), write(TOPIC, 50))
+    plan.do(write(TOPIC, 50), ask_reader(TOPIC), ask_reader(TOPIC, _FIRST), ask_old_reader(TOPIC))
     plan.expect(answered(f"reading {TOPIC}-0", "read"), within="1s", named=f"{named}_is_read")
+    plan.expect(answered(f"reading {TOPIC}-{_FIRST}", "read"), within="1s", named=f"{named}_is_read_where_added")
     plan.expect(answered(f"old reading {TOPIC}", "read"), within="1s", named=f"{named}_is_read_by_old_clients")
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from harness.base.files import write_text
 from harness.base.progress import Reporter
 from harness.engine.sealing import check_result
-from harness.kafka.release_lines import line_of
+from harness.kafka.release_lines import Mode, line_of
 from harness.model.arms import Role
 from harness.model.rollout import SCHEMA, Rehearsal, RolloutVerdict
 from harness.model.runs import RunKey
@@ -40,7 +40,7 @@ def judge_rollout(directory: RunDirectory, reporter: Reporter) -> RolloutVerdict
     base, candidate = declared.arm(Role.BASE), declared.arm(Role.ON)
     assert base is not None
     assert candidate is not None
-    rehearsals = read_rehearsals(directory)
+    rehearsals, line = read_rehearsals(directory), line_of(base.build.kafka_version)
     known = {each.name for each in rehearsals}
     missing = [each.name for each in declared.scenarios if each.name not in known]
     found = RolloutVerdict(
@@ -53,7 +53,8 @@ def judge_rollout(directory: RunDirectory, reporter: Reporter) -> RolloutVerdict
         *decide_rollout(rehearsals, missing),
         declared.timings,
         directory.features.read_if_exists(),
-        line_of(base.build.kafka_version).config_options,
+        line.config_options,
+        Mode.ZOOKEEPER in line.modes,
     )
     directory.rollout.write(found)
     return found

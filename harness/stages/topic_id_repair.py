@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,18 +29,22 @@ from harness.topicids.broker_files import (
     stopped,
 )
 from harness.topicids.comparing import compare
-from harness.topicids.disks import Identity, once, read_data_directory, read_identity
+from harness.topicids.disks import Identity, data_directory_around, once, read_data_directory, read_identity
 from harness.topicids.export import read_export
 from harness.topicids.live_state import read_live_state
+from harness.topicids.node_changes import still_refused
 from harness.topicids.planning import harmed, plan_repair
 from harness.topicids.put_back import check_cluster, check_others, nodes_to_change, put_back, take_back
 from harness.topicids.records import DataDirectory
+from harness.topicids.sentences import brokers as named_brokers
 from harness.topicids.steps import outcome, steps
 from harness.topicids.turns import objections
 from harness.topicids.zookeeper import ZooKeeper, connected, read_topics
 from harness.topicids.zookeeper_security import ZooKeeperSecurity, read_security
+from harness.topicids.zookeeper_writes import connected_to_write
 
-_DRY = "Nothing was changed. Do it with --apply."
+_UNCHANGED = "Nothing was changed."
+_DRY = f"{_UNCHANGED} Do it with --apply."
 _SHOWN = 20
 
 
@@ -93,37 +98,106 @@ def print_plan(console: Console, made: RepairPlan, file: str) -> None:
     console.print(Text(outcome(made), style="bold"))
 
 
-def repair_zookeeper(made: RepairPlan, folder: BackupFolder, security: Path | None, *, apply: bool) -> Iterator[str]:
-    """Put old ids back, and change the controller; yield what is done. Raises HarnessError."""
+def repair_zookeeper(
+    made: RepairPlan, disks: Sources, folder: BackupFolder, security: Path | None, *, apply: bool
+) -> Iterator[str]:
+    """Put old ids back, and change the controller; yield what is done. Raises HarnessError.
+
+    `disks` are compared with these ids before and afterwards, as many as are named.
+    """
     if made.refusals:
         raise HarnessError(f"The plan itself is a refusal: {made.refusals[0]}", "Make it again when that is gone.")
     if not made.chosen(Choice.PUT_BACK):
         raise HarnessError(
             "By this plan nothing is put back in ZooKeeper.", "Name a broker's server.properties by --config."
         )
+    _refuse_within(folder.path, _data_of(disks))
     part = made.part(Choice.PUT_BACK)
     begun = folder.begun(part)
-    with connected(made.zookeeper, _security(security), current=True) as zookeeper:
-        check_cluster(zookeeper, made.cluster_id)
-        nodes = begun.nodes if begun else nodes_to_change(zookeeper, made)
-        yield from (f"put back: {each.path} {each.before} → {each.after}" for each in nodes[:_SHOWN])
-        if not apply:
-            yield from (f"not now: {each}" for each in _why_not(zookeeper, nodes))
-            yield f"then change the controller. {_DRY}"
-            return
-        if begun is None:
-            check_others(zookeeper, nodes)
-        epoch = put_back(zookeeper, folder, begun or folder.keep(part, nodes))
+    if not apply:
+        yield from _rehearsed_in_zookeeper(made, begun, disks, security)
+        return
+    with ExitStack() as held:
+        with _unchanged(begun is None):
+            zookeeper = held.enter_context(connected_to_write(made.zookeeper, _security(security)))
+            nodes = _nodes(zookeeper, made, begun)
+            if begun is None:
+                check_others(zookeeper, nodes)
+            if why := _refused_on_disks(zookeeper, nodes, disks):
+                raise HarnessError(f"It was not done. {' '.join(why)}", "Make the plan again: harness topic-ids plan")
+            backup = begun or folder.keep(part, nodes)
+            folder.keep_plan(made)
+        yield from _named_nodes(nodes)
+        epoch = put_back(zookeeper, folder, backup)
         yield (
             f"{counted(len(nodes), 'topic')} put back; a new controller (epoch {epoch}) was elected and kept these ids."
         )
+        yield _compared(zookeeper, nodes, disks)
 
 
-def _why_not(zookeeper: ZooKeeper, nodes: Sequence[SavedNode]) -> Iterator[str]:
+def _nodes(zookeeper: ZooKeeper, made: RepairPlan, begun: Backup | None) -> Sequence[SavedNode]:
+    check_cluster(zookeeper, made.cluster_id)
+    return begun.nodes if begun else nodes_to_change(zookeeper, made)
+
+
+def _named_nodes(nodes: Sequence[SavedNode]) -> Iterator[str]:
+    yield from (f"put back: {each.path} {each.before} → {each.after}" for each in nodes[:_SHOWN])
+
+
+def _rehearsed_in_zookeeper(
+    made: RepairPlan, begun: Backup | None, disks: Sources, security: Path | None
+) -> Iterator[str]:
+    """Yield what would be done, and what would forbid it now, over a connection that cannot write."""
+    with connected(made.zookeeper, _security(security), current=True) as zookeeper:
+        nodes = _nodes(zookeeper, made, begun)
+        yield from _named_nodes(nodes)
+        yield from (f"not now: {each}" for each in _why_not(zookeeper, nodes, disks))
+        yield f"then change the controller. {_DRY}"
+
+
+@contextmanager
+def _unchanged(so: bool = True) -> Iterator[None]:
+    """Have an error say that nothing was changed, if that is so: it is until there is a backup."""
+    try:
+        yield
+    except HarnessError as error:
+        if not so or _UNCHANGED in error.message:
+            raise
+        raise HarnessError(f"{error.message} {_UNCHANGED}", error.hint) from error
+
+
+def _why_not(zookeeper: ZooKeeper, nodes: Sequence[SavedNode], disks: Sources) -> Iterator[str]:
     try:
         check_others(zookeeper, nodes)
     except HarnessError as error:
         yield error.message
+    yield from _refused_on_disks(zookeeper, nodes, disks)
+
+
+def _refused_on_disks(zookeeper: ZooKeeper, nodes: Sequence[SavedNode], disks: Sources) -> list[str]:
+    """Return what brokers would refuse beside the ids that are put back, by the disks that are named, read now."""
+    return list(still_refused(read_topics(zookeeper), nodes, _named_disks(disks)))
+
+
+def _compared(zookeeper: ZooKeeper, nodes: Sequence[SavedNode], disks: Sources) -> str:
+    """Return what disks have beside the ids that were put back. Raises HarnessError where one differs."""
+    data = _named_disks(disks)
+    if why := list(still_refused(read_topics(zookeeper), nodes, data)):
+        raise HarnessError(
+            f"The ids are back in ZooKeeper, and not every disk has them. {' '.join(why)}",
+            "Restart no broker, and make the plan again: harness topic-ids plan",
+        )
+    if not data:
+        return "No disk was looked at: check once more, with every broker's export."
+    return f"No directory of {named_brokers(sorted({disk.broker for disk in data}))} differs from them."
+
+
+def _named_disks(disks: Sources) -> tuple[DataDirectory, ...]:
+    return disks_of(disks) if disks.configs or disks.merge else ()
+
+
+def _data_of(disks: Sources) -> tuple[Path, ...]:
+    return tuple(path for config in disks.configs for path in read_broker_config(config).data)
 
 
 def repair_broker(
@@ -133,20 +207,23 @@ def repair_broker(
 
     Without `apply` what would forbid it now is yielded as a note.
     """
-    data = once(read_broker_config(config).data)
-    _refuse_within(folder.path, data)
-    others = [disk for file in exports for disk in read_export(file)]
+    with _unchanged():
+        data = once(read_broker_config(config).data)
+        _refuse_within(folder.path, data)
+        others = [disk for file in exports for disk in read_export(file)]
     if not apply:
         yield from _rehearsed(made, config, others, security)
         return
-    with stopped(data):
-        own = _own_disks(config)
-        why = _objections(made, own, others, security)
-        if why:
-            raise HarnessError(f"Nothing was changed. {' '.join(why)}", "See the plan: harness topic-ids plan")
-        files = _files(made, own)
+    with ExitStack() as held:
+        with _unchanged():
+            held.enter_context(stopped(data))
+            own = _own_disks(config)
+            if why := _objections(made, own, others, security):
+                raise HarnessError(" ".join(why), "See the plan: harness topic-ids plan")
+            files = _files(made, own)
+            backup = folder.copy_all(made.part(Choice.DELETE, own[0].broker), files)
+            folder.keep_plan(made)
         yield from _named(files)
-        backup = folder.copy_all(made.part(Choice.DELETE, own[0].broker), files)
         count = delete_files(folder, backup)
     yield f"{counted(count, 'file')} of broker {own[0].broker} deleted; {folder.path} has them. Start the broker."
 
@@ -185,8 +262,9 @@ def _named(files: Sequence[tuple[Path, Path]]) -> Iterator[str]:
 
 
 def _refuse_within(backup: Path, data: Sequence[Path]) -> None:
-    """Raise HarnessError where a backup would lie in a data directory: Kafka reads every folder there."""
+    """Raise HarnessError where a backup would lie in a data directory, whosever: Kafka reads every folder there."""
     within = next((path for path in data if backup.resolve().is_relative_to(path.resolve())), None)
+    within = within or data_directory_around(backup)
     if within is not None:
         raise HarnessError(
             f"{backup} is in the data directory {within}. Nothing was changed.", "Name a folder elsewhere by --backup."
@@ -198,8 +276,9 @@ def restore(folder: BackupFolder, security: Path | None, *, apply: bool) -> Iter
 
     A file whose partition is gone is left out, and named at the end.
     """
-    backup = folder.checked()
-    check_places(backup)
+    with _unchanged():
+        backup = folder.checked()
+        check_places(backup)
     paths = [*(each.path for each in backup.files), *(each.path for each in backup.nodes)]
     yield from (f"restore: {path}" for path in paths[:_SHOWN])
     if not apply:
@@ -210,9 +289,7 @@ def restore(folder: BackupFolder, security: Path | None, *, apply: bool) -> Iter
         count, gone = _restore_files(folder, backup)
         yield f"{counted(count, 'file')} restored."
     if backup.nodes:
-        with connected(backup.part.zookeeper, _security(security), current=True) as zookeeper:
-            check_cluster(zookeeper, backup.part.cluster_id)
-            epoch = take_back(zookeeper, folder, backup)
+        epoch = _take_back(folder, backup, security)
         then = f"the controller of epoch {epoch} knows it" if epoch else "the controller was left, lest it make new ids"
         yield f"{counted(len(backup.nodes), 'topic')} in ZooKeeper as before; {then}."
     if gone:
@@ -225,11 +302,21 @@ def restore(folder: BackupFolder, security: Path | None, *, apply: bool) -> Iter
 
 def _restore_files(folder: BackupFolder, backup: Backup) -> tuple[int, tuple[str, ...]]:
     data = [path for path in map(Path, backup.data) if path.is_dir()]
-    with stopped(data):
-        for path in data:
-            check_owner(path, read_identity(path), Identity(backup.part.broker, backup.part.cluster_id))
-        refuse_links(Path(each.path) for each in backup.files)
+    with ExitStack() as held:
+        with _unchanged():
+            held.enter_context(stopped(data))
+            for path in data:
+                check_owner(path, read_identity(path), Identity(backup.part.broker, backup.part.cluster_id))
+            refuse_links(Path(each.path) for each in backup.files)
         return restore_files(folder, backup)
+
+
+def _take_back(folder: BackupFolder, backup: Backup, security: Path | None) -> int:
+    with ExitStack() as held:
+        with _unchanged():
+            zookeeper = held.enter_context(connected_to_write(backup.part.zookeeper, _security(security)))
+            check_cluster(zookeeper, backup.part.cluster_id)
+        return take_back(zookeeper, folder, backup)
 
 
 def _own_disks(config: Path) -> tuple[DataDirectory, ...]:

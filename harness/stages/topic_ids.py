@@ -64,16 +64,20 @@ def disks_of(sources: Sources) -> tuple[DataDirectory, ...]:
     return tuple(found)
 
 
-def sources_of_cluster(files: Iterable[Path]) -> Sources:
-    """Return what files name: each a broker's server.properties, or what `--export` wrote. Raises HarnessError."""
+def sources_of_cluster(files: Iterable[Path], security: Path | None = None) -> Sources:
+    """Return what files name: each a broker's server.properties, or what `--export` wrote. Raises HarnessError.
+
+    `security` says how their ZooKeeper is to be talked to.
+    """
     named = list(files)
     exports = [file for file in named if is_export(file)]
-    return Sources(configs=tuple(each for each in named if each not in exports), merge=tuple(exports))
+    configs = tuple(each for each in named if each not in exports)
+    return Sources(configs=configs, merge=tuple(exports), security=security)
 
 
-def check_cluster(files: Iterable[Path], console: Console) -> TopicIdCheck:
+def check_cluster(files: Iterable[Path], security: Path | None, console: Console) -> TopicIdCheck:
     """Check the brokers that files are of, and print the answer. Raises HarnessError where nothing can be compared."""
-    sources = sources_of_cluster(files)
+    sources = sources_of_cluster(files, security)
     if not sources.configs:
         raise HarnessError(
             "Exports alone do not say where the cluster's own ids are.",

@@ -1,9 +1,12 @@
 """What a repair keeps before it changes anything, and the journal of what it changed: a folder that outlives it.
 
 backup/
-├── backup.json       what is in it, written last: without it nothing has been changed
+├── backup.json       what is in it, written behind the copies: without it nothing has been changed
+├── plan.json         the plan that it is a part of: another one can be made only when this is carried out
 ├── journal.jsonl     a line before each change
-└── files/…           the files, as they stood in their data directories
+├── files/…           the files, as they stood in their data directories
+├── replaced/…        what a restore found in their places
+└── unfinished-…      copies of an attempt that was killed before it had all, or of a repair whose backup.json is lost
 """
 
 from __future__ import annotations
@@ -12,10 +15,11 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 from stat import S_IMODE
 
@@ -24,11 +28,12 @@ from harness.base.files import PARTIAL
 from harness.base.json import to_json
 from harness.base.recordfile import RecordFile
 from harness.model import topic_repair
-from harness.model.topic_repair import Backup, Part, SavedFile, SavedNode
+from harness.model.topic_repair import Backup, Part, RepairPlan, SavedFile, SavedNode
 from harness.topicids.durable import copy_durably, flush_folders, make_folders, write_durably
 from harness.topicids.topic_id import FILE_NAME
 
 _MANIFEST, _JOURNAL, _FILES, _REPLACED = "backup.json", "journal.jsonl", "files", "replaced"
+_PLAN, _UNFINISHED = "plan.json", "unfinished-"
 _ELSEWHERE = "Name a folder on another disk by --backup."
 _ANOTHER = "Name another folder by --backup, or give the command that this one is of."
 
@@ -71,8 +76,8 @@ class BackupFolder:
         if (begun := self.begun(part)) is not None:
             self._check_complete(begun, found)
             return begun
+        self._make()
         try:
-            self._make()
             data = sorted({str(directory) for directory, _ in found})
             files = tuple(self._copy(data.index(str(directory)), path) for directory, path in found)
             return self._finish(Backup(part, tuple(data), files, ()))
@@ -82,9 +87,17 @@ class BackupFolder:
 
     def keep(self, part: Part, nodes: Sequence[SavedNode]) -> Backup:
         """Write down nodes of ZooKeeper before they change. Raises HarnessError."""
+        self._make()
         try:
-            self._make()
             return self._finish(Backup(part, (), (), tuple(nodes)))
+        except OSError as error:
+            self._remove()
+            raise self._unwritten(error) from error
+
+    def keep_plan(self, plan: RepairPlan) -> None:
+        """Keep the plan beside it. Raises HarnessError."""
+        try:
+            write_durably(self.path / _PLAN, to_json(plan).encode())
         except OSError as error:
             raise self._unwritten(error) from error
 
@@ -112,7 +125,7 @@ class BackupFolder:
                 flush_folders([self.path])
         except OSError as error:
             raise HarnessError(
-                f"{journal} cannot be written: {error.strerror}. What it names was done, and no more.",
+                f"{journal} cannot be written: {error.strerror}. Nothing was done that it does not name.",
                 "Give it room, and give the same command again: it goes on.",
             ) from error
 
@@ -123,22 +136,29 @@ class BackupFolder:
         copy_durably(path, aside)
 
     def _make(self) -> None:
-        """Make the folder, or take one with no more in it than a copy that was killed. Raises HarnessError, OSError."""
-        make_folders(self.path)
-        names = {each.name for each in self.path.iterdir()}
-        partial = {name for name in names if name.startswith(f"{PARTIAL}{_MANIFEST}-")}
-        if names - partial - {_FILES} or not _holds_only_copies(self.path / _FILES):
-            raise HarnessError(
-                f"{self.path} is not empty, and no backup of a repair that could go on. Nothing was changed.",
-                "Name another by --backup.",
-            )
-        for name in partial:
-            (self.path / name).unlink()
-        if _FILES in names:
-            shutil.rmtree(self.path / _FILES)
+        """Make the folder, or take one with no more in it than copies of an attempt that was killed.
+
+        They are set aside: whose they are, nobody knows who has only them. Raises HarnessError.
+        """
+        try:
+            make_folders(self.path)
+            names = {each.name for each in self.path.iterdir()}
+            partial = {name for name in names if name.startswith(f"{PARTIAL}{_MANIFEST}-")}
+            aside = {name for name in names if name.startswith(_UNFINISHED)}
+            if names - partial - aside - {_FILES} or not _holds_only_copies(self.path / _FILES):
+                raise HarnessError(
+                    f"{self.path} is not empty, and no backup of a repair that could go on. Nothing was changed.",
+                    "Name another by --backup.",
+                )
+            for name in partial:
+                (self.path / name).unlink()
+            if _FILES in names:
+                (self.path / _FILES).rename(self.path / next(each for each in _set_aside_names() if each not in aside))
+        except OSError as error:
+            raise self._unwritten(error) from error
 
     def _remove(self) -> None:
-        """Remove what a copy that failed has left."""
+        """Remove what this attempt has copied, and the folder if there is nothing else in it."""
         shutil.rmtree(self.path / _FILES, ignore_errors=True)
         with suppress(OSError):
             self.path.rmdir()
@@ -171,6 +191,10 @@ class BackupFolder:
         return HarnessError(
             f"The backup cannot be written to {self.path}: {error.strerror}. Nothing was changed.", _ELSEWHERE
         )
+
+
+def _set_aside_names() -> Iterator[str]:
+    return (f"{_UNFINISHED}{number}" for number in count(1))
 
 
 def _holds_only_copies(folder: Path) -> bool:

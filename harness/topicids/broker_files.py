@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from harness.base.errors import HarnessError
-from harness.model.topic_repair import Backup, Choice, RepairPlan, SavedFile
+from harness.model.topic_repair import Backup, RepairPlan, SavedFile
 from harness.topicids.backups import BackupFolder, digest
 from harness.topicids.disks import Identity
 from harness.topicids.durable import flush_folders, restore_durably
@@ -86,18 +86,18 @@ def _lock(handle: int, path: Path) -> None:
 
 
 def files_of(plan: RepairPlan, broker: int, data: Sequence[DataDirectory]) -> list[tuple[Path, Path]]:
-    """Return the files with an old id that are on these disks, each behind its data directory; pure.
+    """Return the planned files, those with an old id on these disks, each behind its data directory; pure.
 
     Raises HarnessError where the disks are not those that the plan is about.
     """
     for disk in data:
         check_owner(Path(disk.path), Identity(disk.broker, disk.cluster_id), Identity(broker, plan.cluster_id))
-    old = {each.topic: each.on_disk for each in plan.chosen(Choice.DELETE)}
+    old = plan.old_ids(broker)
     return [
         (Path(disk.path), Path(disk.path, each.name, FILE_NAME))
         for disk in data
         for each in disk.partitions
-        if each.topic_id and each.topic_id in old.get(each.topic, ())
+        if each.topic_id and each.topic_id in old.get((each.topic, each.partition), ())
     ]
 
 
@@ -180,7 +180,10 @@ def _restore(folder: BackupFolder, saved: SavedFile) -> None:
             folder.set_aside(path)
         restore_durably(path, (folder.path / saved.copy).read_bytes(), saved)
     except OSError as error:
-        raise HarnessError(f"{path} cannot be written: {error.strerror}.", "Give the same command again.") from error
+        raise HarnessError(
+            f"{path} cannot be restored from {folder.path}: {error.strerror}.",
+            "Give both disks room, work as the broker's user, and give the same command again: it goes on.",
+        ) from error
 
 
 def _unlink(path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import stat
@@ -22,7 +23,8 @@ _MOST_PROPERTIES = 2**16
 _EPOCHS = "leader-epoch-checkpoint"
 _LOADED = (Kind.PARTITION, Kind.FUTURE, Kind.DELETED, Kind.STRAY)
 _BROKER = re.compile(r"[0-9]{1,10}")
-_LINES_BEFORE_EPOCHS = 2  # version and count
+# LeaderEpochCheckpointFile: version, count, and the first of the epochs with where it began
+_HAS_EPOCHS = re.compile(rb"0\r?\n[1-9][0-9]*\r?\n[0-9]+ [0-9]+\s")
 # A pipe that somebody put there must not hold the check up.
 _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -47,9 +49,9 @@ def read_data_directory(path: Path) -> DataDirectory:
     identity, problems = _identity(path)
     passed_over: Counter[str] = Counter()
     partitions = []
-    for name in names:
+    for name, linked in names.items():
         found = parse_folder_name(name)
-        each = _partition(path, name, found)
+        each = _partition(path, name, found, linked)
         if each is not None:
             partitions.append(each)
         elif found.kind is not Kind.METADATA:
@@ -57,6 +59,15 @@ def read_data_directory(path: Path) -> DataDirectory:
     return DataDirectory(
         str(path), identity.broker, identity.cluster_id, tuple(partitions), dict(passed_over), problems
     )
+
+
+def data_directory_around(path: Path) -> Path | None:
+    """Return the data directory of a broker in which a path lies; None where it lies in none.
+
+    A broker ends when it starts where a folder of another name lies (LogManager.loadLog).
+    """
+    place = path.resolve()
+    return next((each for each in (place, *place.parents) if (each / META_PROPERTIES).is_file()), None)
 
 
 def once(paths: Iterable[Path]) -> tuple[Path, ...]:
@@ -122,10 +133,10 @@ def _broker_by_name(path: Path) -> int:
     return UNKNOWN_BROKER
 
 
-def _folders(path: Path) -> list[str]:
-    """Return the names of folders, sorted; a link to a folder is one to Kafka too."""
+def _folders(path: Path) -> dict[str, bool]:
+    """Return the names of folders, sorted, and whether each is a link to one, which is a folder to Kafka too."""
     with os.scandir(path) as entries:
-        return sorted(entry.name for entry in entries if _is_folder(entry))
+        return dict(sorted((entry.name, entry.is_symlink()) for entry in entries if _is_folder(entry)))
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
@@ -136,7 +147,7 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
         return False
 
 
-def _partition(data: Path, name: str, named: FolderName) -> PartitionDirectory | None:
+def _partition(data: Path, name: str, named: FolderName, linked: bool) -> PartitionDirectory | None:
     """Return what is in a folder, or None where no broker serves it and Kafka can load it.
 
     Kafka loads what is being deleted, moved or was set aside too when it starts (LogManager.loadLogs): a file that it
@@ -145,44 +156,56 @@ def _partition(data: Path, name: str, named: FolderName) -> PartitionDirectory |
     if named.kind not in _LOADED:
         return None
     found = _found_id(data, name, intern(named.topic), named.partition)
+    if linked:
+        found = replace(found, linked=True)
     if named.kind is Kind.PARTITION:
         return replace(found, epochless=True) if _is_epochless(f"{data}/{name}") else found
     return replace(found, folder=name) if found.refused or named.kind is Kind.FUTURE else None
 
 
 def _found_id(data: Path, name: str, topic: str, partition: int) -> PartitionDirectory:
+    path, linked = f"{data}/{name}/{FILE_NAME}", False
     try:
-        content, written = read_small_file(f"{data}/{name}/{FILE_NAME}", MOST_BYTES)
+        try:
+            content, written = read_small_file(path, MOST_BYTES, os.O_NOFOLLOW)
+        except OSError as error:
+            linked = error.errno == errno.ELOOP
+            if not linked:
+                raise
+            content, written = read_small_file(path, MOST_BYTES)
     except (FileNotFoundError, NotADirectoryError) as error:
-        if os.path.islink(f"{data}/{name}/{FILE_NAME}"):  # noqa: PTH114 - no Path for each of 100,000
+        if linked:
             return PartitionDirectory(topic, partition, problem=f"it is a link that leads nowhere ({error.strerror})")
         return PartitionDirectory(topic, partition)
     except OSError as error:
         return PartitionDirectory(topic, partition, problem=error.strerror or str(error))
     found = parse_partition_metadata(content)
-    return PartitionDirectory(topic, partition, intern(found.topic_id), found.problem, found.refused, written)
+    return PartitionDirectory(
+        topic, partition, intern(found.topic_id), found.problem, found.refused, written, linked=linked
+    )
 
 
 def _is_epochless(folder: str) -> bool:
-    """Whether a log has records and no leader epochs, as when somebody deleted their file; unreadable is not."""
+    """Whether a log has records, and no leader epochs that can be read, as when somebody deleted their file."""
     try:
         content, _ = read_small_file(f"{folder}/{_EPOCHS}", MOST_BYTES)
-        if content.count(b"\n") > _LINES_BEFORE_EPOCHS:
+        if _HAS_EPOCHS.match(content):
             return False
-    except FileNotFoundError:
+    except OSError:  # none, or none that anybody could say more of
         pass
-    except OSError:
-        return False
     try:
         with os.scandir(folder) as entries:
             return any(entry.name.endswith(".log") and entry.stat().st_size for entry in entries)
     except OSError:
-        return False
+        return True
 
 
-def read_small_file(path: str, most: int) -> tuple[bytes, float]:
-    """Return the first `most` + 1 bytes of a regular file, and when it was written. Raises OSError."""
-    handle = os.open(path, _READ)
+def read_small_file(path: str, most: int, more: int = 0) -> tuple[bytes, float]:
+    """Return the first `most` + 1 bytes of a regular file, and when it was written; `more` are flags to open it with.
+
+    Raises OSError.
+    """
+    handle = os.open(path, _READ | more)
     try:
         seen = os.fstat(handle)
         if not stat.S_ISREG(seen.st_mode):

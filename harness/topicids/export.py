@@ -18,7 +18,7 @@ from harness.topicids.topic_id import is_topic_id
 
 _KIND = "topic ids of a broker"
 _BEGINS = json.dumps({"kind": _KIND})[:-1].encode()
-_SCHEMA = 2
+_SCHEMA = 3
 _LONGEST = 2**20  # characters of a line: that of a data directory names what could not be looked at
 _REMEDY = "Write it again on the broker's host: harness topic-ids check --config server.properties --export FILE"
 

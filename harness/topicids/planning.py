@@ -46,7 +46,7 @@ def plan_repair(
             topics += [repair] if repair else []
             refusals += _dangers(repair, cluster.topics[name], data, live, asked) if repair else [_no_id(name)]
     order = _order(topics, live)
-    return RepairPlan(zookeeper, check.cluster_id, check.brokers, order, tuple(topics), tuple(refusals))
+    return RepairPlan(zookeeper, check.cluster_id, check.brokers, order, tuple(topics), tuple(dict.fromkeys(refusals)))
 
 
 def _unclear(check: TopicIdCheck) -> Iterator[str]:
@@ -95,10 +95,11 @@ def _repair(topic: Topic, findings: Sequence[Finding], data: Sequence[DataDirect
     }
     places = tuple(place for each in findings if each.state in _REPAIRED and each.found for place in each.places)
     if len(ids) == 1 and topic.topic_id not in ids:
-        return TopicRepair(topic.name, Choice.PUT_BACK, topic.topic_id, tuple(ids), places)
+        return TopicRepair(topic.name, Choice.PUT_BACK, topic.topic_id, tuple(ids), places, topic.replicas)
     if not topic.topic_id:
         return None
-    return TopicRepair(topic.name, Choice.DELETE, topic.topic_id, tuple(sorted(ids - {topic.topic_id})), places)
+    old = tuple(sorted(ids - {topic.topic_id}))
+    return TopicRepair(topic.name, Choice.DELETE, topic.topic_id, old, places, topic.replicas)
 
 
 def _no_id(name: str) -> str:
@@ -128,6 +129,7 @@ def standing_dangers(repair: TopicRepair, data: Sequence[DataDirectory], live: L
     if live.reassigning:
         yield f"Partitions are being reassigned: wait for it, and make the plan of topic {repair.topic} again."
     yield from _moves(repair, data)
+    yield from _links(repair, data)
     yield from _epoch_dangers(repair, data)
 
 
@@ -157,6 +159,14 @@ def _moves(repair: TopicRepair, data: Sequence[DataDirectory]) -> Iterator[str]:
                 f"Broker {disk.broker} moves {repair.topic}-{moved[0]} between data directories: wait until it has, or "
                 "cancel it."
             )
+
+
+def _links(repair: TopicRepair, data: Sequence[DataDirectory]) -> Iterator[str]:
+    """Yield which directories are links, or their files: what they lead to may be somebody else's too."""
+    for disk in data:
+        linked = [each.name for each in disk.partitions if each.topic == repair.topic and each.linked]
+        if linked:
+            yield f"Broker {disk.broker} has {linked[0]} in {disk.path} by a link: nothing is deleted through links."
 
 
 def unclean_dangers(
@@ -229,7 +239,8 @@ def _epoch_dangers(repair: TopicRepair, data: Sequence[DataDirectory]) -> Iterat
         if bare:
             yield (
                 f"Broker {disk.broker} has {counted(len(bare), 'partition')} of topic {repair.topic} with records and "
-                "without leader epochs: when it starts it cuts them off at its high watermark, which may be 0."
+                "without leader epochs that can be read: without them it cuts its log off at its high watermark when "
+                "it starts, which may be 0."
             )
 
 

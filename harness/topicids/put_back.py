@@ -1,26 +1,25 @@
-"""The old id put back in ZooKeeper, and another controller that reads it: the only writing to ZooKeeper there is."""
+"""The old id put back in ZooKeeper, and another controller that reads it; and both undone."""
 
 from __future__ import annotations
 
-import json
 import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from harness.base.errors import HarnessError
 from harness.base.json import parse_json
-from harness.model.topic_repair import Backup, Choice, RepairPlan, SavedNode, TopicRepair
+from harness.model.topic_repair import Backup, Choice, RepairPlan, SavedNode
 from harness.topicids.backups import BackupFolder
 from harness.topicids.live_state import CONTROLLER, CONTROLLER_EPOCH, read_controller
+from harness.topicids.node_changes import AGAIN, moved, node_to_change, topic_of, wanted
 from harness.topicids.zookeeper import TOPICS, Node, ZooKeeper, read_cluster_id, read_topics
 from harness.topicids.zookeeper_nodes import parse_topic
+from harness.topicids.zookeeper_writes import WritableZooKeeper
 
 _CONTROLLER_SECONDS = 60.0
 _POLL_SECONDS = 0.2
-_VERSION = 3  # kafka.zk.TopicZNode.encode, where there is an id
-_AGAIN = "Make the plan again: harness topic-ids plan"
 _REMEMBERS = "The controller still remembers the other id: give the same command again."
 _EPOCH = re.compile(rb"[0-9]{1,10}")
 
@@ -32,14 +31,6 @@ class _Change:
     path: str
     old: str
     new: str
-
-
-def with_id(data: bytes, topic_id: str) -> bytes:
-    """Return a topic's node with another id (empty: none), and all else as it was; pure. Raises HarnessError."""
-    document = parse_json(data)
-    rest = {key: value for key, value in document.items() if key not in ("version", "topic_id")}
-    head = {"version": _VERSION, "topic_id": topic_id} if topic_id else {"version": document.get("version", 1)}
-    return json.dumps({**head, **rest}, separators=(",", ":")).encode()
 
 
 def check_cluster(zookeeper: ZooKeeper, cluster_id: str) -> None:
@@ -58,20 +49,10 @@ def nodes_to_change(zookeeper: ZooKeeper, plan: RepairPlan) -> tuple[SavedNode, 
 
     Raises HarnessError where one is not as it was when the plan was made.
     """
-    return tuple(_to_change(_node(zookeeper, each.topic), each) for each in plan.chosen(Choice.PUT_BACK))
+    return tuple(node_to_change(_node(zookeeper, each.topic), each) for each in plan.chosen(Choice.PUT_BACK))
 
 
-def _to_change(node: Node, repair: TopicRepair) -> SavedNode:
-    topic = parse_topic(repair.topic, node.data, node.created)
-    if topic.problem or topic.topic_id != repair.in_zookeeper:
-        seen = topic.problem or f"it has the id {topic.topic_id or 'none'}"
-        raise HarnessError(
-            f"Topic {repair.topic} is not as the plan has it in ZooKeeper: {seen}. Nothing was changed.", _AGAIN
-        )
-    return SavedNode(node.path, node.data.decode("utf-8"), with_id(node.data, repair.on_disk[0]).decode("utf-8"))
-
-
-def put_back(zookeeper: ZooKeeper, folder: BackupFolder, backup: Backup) -> int:
+def put_back(zookeeper: WritableZooKeeper, folder: BackupFolder, backup: Backup) -> int:
     """Write every node, change the controller, and see that it stays; return the controller's new epoch.
 
     Nodes that were written by an earlier attempt are left. Raises HarnessError.
@@ -85,7 +66,7 @@ def put_back(zookeeper: ZooKeeper, folder: BackupFolder, backup: Backup) -> int:
     return epoch
 
 
-def take_back(zookeeper: ZooKeeper, folder: BackupFolder, backup: Backup) -> int:
+def take_back(zookeeper: WritableZooKeeper, folder: BackupFolder, backup: Backup) -> int:
     """Undo it: write every node as it was, and change the controller; return its new epoch. Raises HarnessError.
 
     Where a node had no id, the next controller would make a new one: the present one stays then, and this returns 0.
@@ -105,23 +86,23 @@ def check_others(zookeeper: ZooKeeper, nodes: Sequence[SavedNode]) -> None:
     Raises HarnessError where one has an id that is put back, where one cannot be read, and where a KRaft controller
     leads, too.
     """
-    put = {each.path: parse_topic("", each.after.encode(), 0.0).topic_id for each in nodes}
+    put = {topic_of(each): wanted(each).topic_id for each in nodes}
     for topic in read_topics(zookeeper).topics.values():
         if topic.problem:
-            raise HarnessError(f"Topic {topic.name} cannot be read in ZooKeeper: {topic.problem}.", _AGAIN)
-        if f"{TOPICS}/{topic.name}" in put:
+            raise HarnessError(f"Topic {topic.name} cannot be read in ZooKeeper: {topic.problem}.", AGAIN)
+        if topic.name in put:
             continue
         if topic.topic_id in put.values():
             raise HarnessError(
                 f"Topic {topic.name} has the id {topic.topic_id} in ZooKeeper, which is to be put back for another: no "
                 "controller loads two topics of one id.",
-                _AGAIN,
+                AGAIN,
             )
         if not topic.topic_id:
             raise HarnessError(
                 f"Topic {topic.name} has no id in ZooKeeper, and is not in the plan: another controller would make a "
                 "new one for it.",
-                f"{_AGAIN}, with another --backup.",
+                f"{AGAIN}, with another --backup.",
             )
     leads = read_controller(zookeeper)
     if leads is not None and leads.kraft_epoch >= 0:
@@ -139,14 +120,11 @@ def _half_done(begun: bool = True) -> Iterator[None]:
         raise HarnessError(f"{error.message} {_REMEMBERS}", error.hint) from error
 
 
-def change_controller(zookeeper: ZooKeeper, folder: BackupFolder) -> int:
+def change_controller(zookeeper: WritableZooKeeper, folder: BackupFolder) -> int:
     """Have a controller elected, the same broker perhaps; return its epoch. Raises HarnessError when none comes."""
-    from kazoo.exceptions import NoNodeError
-
     before = _epoch(zookeeper)
     folder.note("delete", CONTROLLER)
-    with zookeeper.asked(CONTROLLER), suppress(NoNodeError):  # an election is under way
-        zookeeper.client.delete(CONTROLLER)
+    zookeeper.delete(CONTROLLER)
     deadline = time.monotonic() + _CONTROLLER_SECONDS
     while (epoch := _epoch(zookeeper)) <= before or zookeeper.get(CONTROLLER) is None:
         if time.monotonic() > deadline:
@@ -158,7 +136,7 @@ def change_controller(zookeeper: ZooKeeper, folder: BackupFolder) -> int:
     return epoch
 
 
-def _write_all(zookeeper: ZooKeeper, folder: BackupFolder, changes: Sequence[_Change]) -> None:
+def _write_all(zookeeper: WritableZooKeeper, folder: BackupFolder, changes: Sequence[_Change]) -> None:
     """Write nodes, once every one was seen to be as it is expected. Raises HarnessError."""
     nodes = [_node(zookeeper, each.path.removeprefix(f"{TOPICS}/")) for each in changes]
     begun = any(_same(node.data, each.new) for each, node in zip(changes, nodes, strict=True))
@@ -166,7 +144,8 @@ def _write_all(zookeeper: ZooKeeper, folder: BackupFolder, changes: Sequence[_Ch
         todo = [(each, node) for each, node in zip(changes, nodes, strict=True) if _is_to_do(each, node, folder)]
     for each, node in todo:
         with _half_done(begun):
-            _write(zookeeper, folder, each, node.version)
+            folder.note("set", each.path)
+            zookeeper.set(each.path, each.new.encode(), node.version)
         begun = True
 
 
@@ -175,30 +154,23 @@ def _is_to_do(change: _Change, node: Node, folder: BackupFolder) -> bool:
     if _same(node.data, change.new):
         return False
     if not _same(node.data, change.old):
-        raise HarnessError(f"{change.path} has changed in ZooKeeper: {folder.path} has what was known of it.", _AGAIN)
+        raise HarnessError(f"{change.path} has changed in ZooKeeper: {folder.path} has what was known of it.", AGAIN)
     return True
 
 
-def _write(zookeeper: ZooKeeper, folder: BackupFolder, change: _Change, version: int) -> None:
-    """Write a node at the version that was looked at. Raises HarnessError."""
-    from kazoo.exceptions import BadVersionError
-
-    folder.note("set", change.path)
-    with zookeeper.asked(change.path):
-        try:
-            zookeeper.client.set(change.path, change.new.encode(), version=version)
-        except BadVersionError as error:
-            raise HarnessError(f"{change.path} changes in ZooKeeper at this moment, and was left.", _AGAIN) from error
-
-
 def _check(zookeeper: ZooKeeper, nodes: Iterable[SavedNode]) -> None:
-    """Raise HarnessError where the new controller has not left an id as it was put back."""
+    """Raise HarnessError where a topic's id is not as it was put back, or its partitions have changed meanwhile."""
     for each in nodes:
-        name = each.path.removeprefix(f"{TOPICS}/")
-        wanted = parse_topic(name, each.after.encode(), 0.0).topic_id
-        found = parse_topic(name, _node(zookeeper, name).data, 0.0).topic_id
-        if found != wanted:
-            raise HarnessError(f"The controller has given topic {name} the id {found or 'none'}.", _AGAIN)
+        name, topic = topic_of(each), wanted(each)
+        found = parse_topic(name, _node(zookeeper, name).data, 0.0)
+        if found.topic_id != topic.topic_id:
+            raise HarnessError(f"The controller has given topic {name} the id {found.topic_id or 'none'}.", AGAIN)
+        if change := moved(topic.replicas, found.replicas):
+            raise HarnessError(
+                f"The id of topic {name} is back in ZooKeeper, and meanwhile {change}: those directories may have "
+                "another id.",
+                "Restart no broker before a check of every disk: harness topic-ids check",
+            )
 
 
 def _same(data: bytes, text: str) -> bool:
@@ -212,7 +184,7 @@ def _same(data: bytes, text: str) -> bool:
 def _node(zookeeper: ZooKeeper, topic: str) -> Node:
     node = zookeeper.get(f"{TOPICS}/{topic}")
     if node is None:
-        raise HarnessError(f"Topic {topic} is not in ZooKeeper any more.", _AGAIN)
+        raise HarnessError(f"Topic {topic} is not in ZooKeeper any more.", AGAIN)
     return node
 
 

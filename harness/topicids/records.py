@@ -14,9 +14,10 @@ class PartitionDirectory:
     """One partition's directory, and what its `partition.metadata` says.
 
     Without `topic_id` and `problem` there is no such file. `written` is when the file was, in seconds since 1970;
-    0 where that is not known. `epochless` says that there are records and no leader epochs: what a follower does with
-    such a log when it starts is cut it off at its high watermark. `folder` is its name where that is not topic and
-    partition, as while it is moved between data directories.
+    0 where that is not known. `epochless` says that there are records and no leader epochs that can be read: what a
+    follower does with a log without them when it starts is cut it off at its high watermark. `folder` is its name where
+    that is not topic and partition, as while it is moved between data directories. `linked` says that it or its file is
+    a link, so that they may be somebody else's too.
     """
 
     topic: str
@@ -27,6 +28,7 @@ class PartitionDirectory:
     written: float = 0.0
     epochless: bool = False
     folder: str = ""
+    linked: bool = False
 
     @property
     def name(self) -> str:

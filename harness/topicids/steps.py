@@ -28,7 +28,12 @@ def steps(plan: RepairPlan, file: str) -> tuple[str, ...]:
 
 def _steps(plan: RepairPlan, file: str) -> Iterator[str]:
     if plan.chosen(Choice.PUT_BACK):
-        yield f"{MEANS[Choice.PUT_BACK]} Where ZooKeeper can be reached: {_COMMAND} repair {file} --backup B --apply"
+        merged = "".join(f" --merge broker-{each}.jsonl" for each in plan.brokers)
+        yield (
+            f"{MEANS[Choice.PUT_BACK]} On each broker's host, now: {_COMMAND} check --config server.properties "
+            f"--export broker-N.jsonl. Where ZooKeeper can be reached: {_COMMAND} repair {file}{merged} --backup B "
+            "--apply"
+        )
         if plan.order:
             yield f"Make the plan again for the others: {_COMMAND} plan …"
             return

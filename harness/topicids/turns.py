@@ -7,10 +7,11 @@ from dataclasses import replace
 
 from harness.model.topic_ids import Answer, Finding, IdState
 from harness.model.topic_repair import Choice, RepairPlan, TopicRepair
-from harness.topicids.comparing import compare
+from harness.topicids.comparing import compare, problems
 from harness.topicids.live_state import NOBODY, LiveState
 from harness.topicids.planning import kraft_leads, standing_dangers, unclean_dangers
-from harness.topicids.records import ClusterTopics, DataDirectory, Topic
+from harness.topicids.records import UNKNOWN_BROKER, ClusterTopics, DataDirectory, Topic
+from harness.topicids.sentences import places
 from harness.topicids.zookeeper_nodes import PartitionState
 
 
@@ -28,21 +29,32 @@ def objections(
     if cluster.cluster_id != plan.cluster_id:
         yield f"The plan is of cluster {plan.cluster_id or 'unknown'}, and {cluster.source} has {cluster.cluster_id}."
     yield from kraft_leads(live)
+    own = [disk for disk in data if disk.broker == broker]
+    if broker == UNKNOWN_BROKER:
+        yield from (problem for disk in own for problem in problems(disk))
+        return
     if broker not in plan.order:
         yield f"Broker {broker} has nothing to repair by this plan."
         return
     yield from _not_repaired(plan, broker, data)
     yield from _runners(plan, broker, live)
-    own = [disk for disk in data if disk.broker == broker]
     for repair in plan.chosen(Choice.DELETE):
         topic = cluster.topics.get(repair.topic)
-        if topic is None or topic.topic_id != repair.in_zookeeper:
-            yield f"Topic {repair.topic} has another id in ZooKeeper than when the plan was made: make it again."
+        if topic is None or topic.problem or topic.topic_id != repair.in_zookeeper:
+            yield f"{_changed(repair, topic)}: make the plan again."
             continue
         yield from standing_dangers(repair, own, live)
         yield from unclean_dangers(topic, data, live, live.brokers | set(plan.brokers))
         yield from _alone(plan, broker, topic, live.states.get(repair.topic, {}))
     yield from _found_meanwhile(plan, broker, cluster, own)
+
+
+def _changed(repair: TopicRepair, topic: Topic | None) -> str:
+    if topic is None:
+        return f"Topic {repair.topic} is not in ZooKeeper any more"
+    if topic.problem:
+        return f"Topic {repair.topic} cannot be read in ZooKeeper ({topic.problem})"
+    return f"Topic {repair.topic} has another id in ZooKeeper than when the plan was made"
 
 
 def _runners(plan: RepairPlan, broker: int, live: LiveState) -> Iterator[str]:
@@ -63,7 +75,7 @@ def _not_repaired(plan: RepairPlan, broker: int, data: Sequence[DataDirectory]) 
             yield f"Broker {earlier} comes first: name by --merge what it exported after its repair."
         elif any(disk.cluster_id != plan.cluster_id for disk in disks):
             yield f"What was exported of broker {earlier} is of another cluster than the plan."
-        elif _has_old(plan, disks):
+        elif _has_old(plan, earlier, disks):
             yield f"Broker {earlier} comes first: by its export it still has directories with an old id."
         elif lacking := _lacking(plan, earlier, disks):
             yield (
@@ -72,9 +84,9 @@ def _not_repaired(plan: RepairPlan, broker: int, data: Sequence[DataDirectory]) 
             )
 
 
-def _has_old(plan: RepairPlan, disks: Sequence[DataDirectory]) -> bool:
-    old = {each.topic: each.on_disk for each in plan.chosen(Choice.DELETE)}
-    return any(each.topic_id in old.get(each.topic, ()) for disk in disks for each in disk.partitions)
+def _has_old(plan: RepairPlan, broker: int, disks: Sequence[DataDirectory]) -> bool:
+    old = plan.old_ids(broker)
+    return any(each.topic_id in old.get((each.topic, each.partition), ()) for disk in disks for each in disk.partitions)
 
 
 def _lacking(plan: RepairPlan, broker: int, disks: Sequence[DataDirectory]) -> list[str]:
@@ -83,17 +95,13 @@ def _lacking(plan: RepairPlan, broker: int, disks: Sequence[DataDirectory]) -> l
     It is there with ZooKeeper's id, or still without a file: Kafka 2.8 writes it only with the partition's next leader.
     """
     found = {(each.topic, each.partition): each for disk in disks for each in disk.partitions if not each.folder}
+    new = {each.topic: each.in_zookeeper for each in plan.chosen(Choice.DELETE)}
     lacking = []
-    for repair in plan.chosen(Choice.DELETE):
-        for number in _planned(repair, broker):
-            each = found.get((repair.topic, number))
-            if each is None or each.problem or each.topic_id not in ("", repair.in_zookeeper):
-                lacking.append(f"{repair.topic}-{number}")
+    for topic, number in sorted(plan.old_ids(broker)):
+        each = found.get((topic, number))
+        if each is None or each.problem or each.topic_id not in ("", new[topic]):
+            lacking.append(f"{topic}-{number}")
     return lacking
-
-
-def _planned(repair: TopicRepair, broker: int) -> list[int]:
-    return sorted({number for place in repair.places if place.broker == broker for number in place.partitions})
 
 
 def _found_meanwhile(
@@ -102,15 +110,22 @@ def _found_meanwhile(
     """Yield what a check of this broker alone finds, and the plan does not know."""
     check = compare(_seen_by(broker, cluster), own)
     yield from (f"Not everything was looked at. {gap}" for gap in check.gaps)
-    old = {each.topic: each.on_disk for each in plan.chosen(Choice.DELETE)}
+    planned = plan.old_ids(broker)
     for each in check.findings:
-        if each.answer is not Answer.HEALTHY and not _is_planned(each, old):
+        if each.answer is not Answer.HEALTHY and not _is_planned(each, planned):
             why = f" ({each.reason})" if each.reason else ""
-            yield f"Directories of topic {each.topic} are “{each.state.value}”{why}, and the plan does not know of it."
+            yield (
+                f"Directories of topic {each.topic} are “{each.state.value}”{why}, and the plan does not know of it: "
+                f"{places(each)}."
+            )
 
 
-def _is_planned(finding: Finding, old: Mapping[str, tuple[str, ...]]) -> bool:
-    return finding.state is IdState.DIFFERENT and finding.found in old.get(finding.topic, ())
+def _is_planned(finding: Finding, planned: Mapping[tuple[str, int], tuple[str, ...]]) -> bool:
+    """Whether each directory of a finding is one whose file the plan deletes; a partition that came since is none."""
+    numbers = (number for place in finding.places for number in place.partitions)
+    return finding.state is IdState.DIFFERENT and all(
+        finding.found in planned.get((finding.topic, number), ()) for number in numbers
+    )
 
 
 def _seen_by(broker: int, cluster: ClusterTopics) -> ClusterTopics:

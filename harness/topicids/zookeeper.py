@@ -1,4 +1,4 @@
-"""A Kafka cluster's ZooKeeper, read: many requests under way at once."""
+"""A Kafka cluster's ZooKeeper, read: many requests under way at once, and nothing here that could write."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ TOPICS = "/brokers/topics"
 _IDENTITY = "/cluster/id"
 _UNDER_WAY = 500  # requests: a server answers in order, and an answer of all topics would be too large for it
 _CONNECT_SECONDS = 15.0
+ANSWER_SECONDS = 15.0  # of a request: while a connection is lost, its client keeps requests, for ever if need be
 _SESSION_SECONDS = 10.0
 _ENDING_SECONDS = 1.0  # until a client's thread that lost its connection has said why
 _POLL_SECONDS = 0.1
@@ -40,10 +41,13 @@ class Node:
 
 
 class ZooKeeper:
-    """A connection that reads. Every method raises HarnessError, with the connect string in its sentence."""
+    """A connection that reads: of its client it keeps the three methods that do, and none that writes.
+
+    Every method raises HarnessError, with the connect string in its sentence.
+    """
 
     def __init__(self, client: KazooClient, connect: str, why: Callable[[Exception], Refusal] | None = None) -> None:
-        self.client = client
+        self._get, self._children, self._sync = client.get_async, client.get_children_async, client.sync_async
         self.connect = connect
         self._why = why or refusal
 
@@ -56,7 +60,7 @@ class ZooKeeper:
         """Yield the nodes of these paths that there are, in order, with many requests under way."""
         waiting: deque[tuple[str, Any]] = deque()
         for path in paths:
-            waiting.append((path, self.client.get_async(path)))
+            waiting.append((path, self._get(path)))
             if len(waiting) >= _UNDER_WAY:
                 yield from self._answered(*waiting.popleft())
         while waiting:
@@ -72,21 +76,21 @@ class ZooKeeper:
 
         with self.asked(path):
             try:
-                return sorted(self.client.get_children(path))
+                return sorted(self._children(path).get(timeout=ANSWER_SECONDS))
             except NoNodeError:
                 return []
 
     def catch_up(self) -> None:
         """Have the server answer from now on with all that the ensemble has agreed on."""
         with self.asked("/"):
-            self.client.sync("/")
+            self._sync("/").get(timeout=ANSWER_SECONDS)
 
     def _answered(self, path: str, answer: Any) -> Iterator[Node]:
         from kazoo.exceptions import NoNodeError
 
         with self.asked(path):
             try:
-                data, stat = answer.get(timeout=_CONNECT_SECONDS)
+                data, stat = answer.get(timeout=ANSWER_SECONDS)
             except NoNodeError:  # it was deleted since it was listed
                 return
         yield Node(path, data or b"", stat.version, stat.ctime / 1000, stat.mzxid)
@@ -110,8 +114,23 @@ class ZooKeeper:
 def connected(connect: str, security: ZooKeeperSecurity, *, current: bool = False) -> Iterator[ZooKeeper]:
     """Yield a connection to an ensemble (`host:port,host:port/chroot`). Raises HarnessError where there is none.
 
-    With `current` it is one that may write, to a server that has caught up with the leader (`sync`): any other may be
-    cut off, and answer with what was so before.
+    With `current` it is one to a server that has caught up with the leader (`sync`): any other may be cut off, and
+    answer with what was so before.
+    """
+    with session(connect, security, current=current) as (client, why):
+        zookeeper = ZooKeeper(client, connect, why)
+        if current:
+            zookeeper.catch_up()
+        yield zookeeper
+
+
+@contextmanager
+def session(
+    connect: str, security: ZooKeeperSecurity, *, current: bool
+) -> Iterator[tuple[KazooClient, Callable[[Exception | None], Refusal]]]:
+    """Yield a client with a session, and what says why a request of it failed. Raises HarnessError where there is none.
+
+    One that need not be `current` may be to a server that is cut off from the others.
     """
     met = LastError()
     client = _client(connect, security, current, met)
@@ -124,10 +143,7 @@ def connected(connect: str, security: ZooKeeperSecurity, *, current: bool = Fals
         if not _start(client):
             refused = why()
             raise HarnessError(f"ZooKeeper at {connect} gives no session: {refused.why}.", refused.remedy)
-        zookeeper = ZooKeeper(client, connect, why)
-        if current:
-            zookeeper.catch_up()
-        yield zookeeper
+        yield client, why
     finally:
         client.stop()
         client.close()

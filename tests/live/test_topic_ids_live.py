@@ -130,6 +130,17 @@ def test_sasl_is_spoken_where_the_ensemble_demands_it(toolbox, tmp_path):
                 connected(address, ZooKeeperSecurity(sasl=login)) as connection,
             ):
                 read_topics(connection)
+        config, security = tmp_path / "server.properties", tmp_path / "zk.toml"
+        data = disk(tmp_path / "d", {"t-0": X})
+        config.write_text(f"broker.id=1\nlog.dirs={data}\nzookeeper.connect={address}\n")
+        security.write_text('[sasl]\nusername = "kafka"\npassword = "secret"\n')
+        doctor = [sys.executable, "-m", "harness", "doctor", "--cluster", config]
+        asked = {}
+        for more in ((), ("--zookeeper-security", security)):
+            done = subprocess.run([*doctor, *more], capture_output=True, text=True, env=os.environ)
+            asked[bool(more)] = done.returncode, (done.stdout + done.stderr).splitlines()[-1]
+        assert asked[True] == (0, f"Healthy: 1 directory of broker 1 has the ids that ZooKeeper at {address} has.")
+        assert asked[False][0] == 2
 
 
 NETTY = """serverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory
@@ -193,7 +204,7 @@ def test_an_id_is_put_back_for_a_later_controller_and_taken_back(zookeeper, tmp_
     lost = b'{"version":1,"partitions":{"0":[1],"1":[1]},"adding_replicas":{}}'
     fill(zookeeper, {"lost": lost, "other": topic_json(Y, 2), "fine": topic_json(V)})
     data = disk(tmp_path / "d", {"lost-0": X, "lost-1": X, "other-0": Z, "other-1": Z, "fine-0": V})
-    plan, backup = tmp_path / "plan.json", tmp_path / "backup"
+    plan, backup, export = tmp_path / "plan.json", tmp_path / "backup", tmp_path / "broker-1.jsonl"
     with controllers(zookeeper) as client:
         client.ensure_path("/brokers/ids/1")
         code, said = harness("plan", "--zookeeper", zookeeper, "--data", data, "--out", plan)
@@ -201,9 +212,15 @@ def test_an_id_is_put_back_for_a_later_controller_and_taken_back(zookeeper, tmp_
         code, said = harness("repair", plan, "--backup", backup)
         assert (code, said.splitlines()[-1].endswith("Do it with --apply."), backup.exists()) == (0, True, False)
         assert client.get("/brokers/topics/lost")[0] == lost
-        code, said = harness("repair", plan, "--backup", backup, "--apply")
-        end = "2 topics put back; a new controller (epoch 2) was elected and kept these ids."
-        assert (code, said.splitlines()[-1]) == (0, end)
+        harness("check", "--data", data, "--export", export)
+        code, said = harness("repair", plan, "--merge", export, "--backup", backup, "--apply")
+        assert (code, said.splitlines()[-2:]) == (
+            0,
+            [
+                "2 topics put back; a new controller (epoch 2) was elected and kept these ids.",
+                "No directory of broker 1 differs from them.",
+            ],
+        )
         put = json.loads(client.get("/brokers/topics/lost")[0])
         assert put == {**json.loads(lost), "version": 3, "topic_id": X}
         assert harness("check", "--zookeeper", zookeeper, "--data", data)[0] == 0
@@ -260,6 +277,19 @@ def test_a_topic_that_changes_after_the_plan_is_left(zookeeper, tmp_path):
         client.set("/brokers/topics/other", topic_json(Z))
         code, said = harness("repair", tmp_path / "plan.json", "--backup", tmp_path / "backup", "--apply")
         assert (code, "is not as the plan has it in ZooKeeper" in said) == (2, True), said
+        assert not (tmp_path / "backup").exists()
+
+
+def test_partitions_that_were_added_after_the_plan_are_no_reason_for_a_new_mix(zookeeper, tmp_path):
+    fill(zookeeper, {"t": topic_json(Y)})
+    data = disk(tmp_path / "d", {"t-0": X})
+    with controllers(zookeeper) as client:
+        client.ensure_path("/brokers/ids/1")
+        harness("plan", "--zookeeper", zookeeper, "--data", data, "--out", tmp_path / "plan.json")
+        client.set("/brokers/topics/t", topic_json(Y, 3))
+        code, said = harness("repair", tmp_path / "plan.json", "--backup", tmp_path / "backup", "--apply")
+        assert (code, "it has partitions 1-2 too. Nothing was changed." in said) == (2, True), said
+        assert json.loads(client.get("/brokers/topics/t")[0])["topic_id"] == Y
         assert not (tmp_path / "backup").exists()
 
 

@@ -70,7 +70,19 @@ def rollout(kind="passed"):
 def _whole(outcome, sentence, reasons, rehearsals):
     plan = RollPlan("3+3", (), (CONTROL, FORWARD_AND_BACK), 0.0)
     timings = {"rehearse": 180.0}
-    return RolloutVerdict(SCHEMA, "3.9.1", plan, BASE, CANDIDATE, rehearsals, outcome, sentence, reasons, timings)
+    return RolloutVerdict(
+        SCHEMA,
+        "3.9.1",
+        plan,
+        BASE,
+        CANDIDATE,
+        rehearsals,
+        outcome,
+        sentence,
+        reasons,
+        timings,
+        knows_zookeeper=True,
+    )
 
 
 def secured_rollout():

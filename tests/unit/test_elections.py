@@ -343,6 +343,7 @@ class Producer:
     """A producer whose records are acknowledged but for those that a test refuses."""
 
     refused = frozenset()
+    partitions: list[int]
 
     def __init__(self, settings):
         self.settings = settings
@@ -350,6 +351,7 @@ class Producer:
 
     def produce(self, _topic, key, value, partition, on_delivery):
         self.sent.append((key, on_delivery))
+        self.partitions.append(partition)
 
     def flush(self, _seconds):
         for key, on_delivery in self.sent:
@@ -357,8 +359,21 @@ class Producer:
             on_delivery(error, SimpleNamespace(key=lambda key=key: key.encode()))
 
 
-def test_records_are_numbered_on_and_all_of_them_must_be_acknowledged(monkeypatch):
+@pytest.fixture
+def producer(monkeypatch):
+    """Have records go to a topic of three partitions; return the class of producers."""
     monkeypatch.setattr(write_records, "Producer", Producer)
+    monkeypatch.setattr(write_records, "partitions_of", lambda *_: 3)
+    monkeypatch.setattr(Producer, "partitions", [], raising=False)
+    return Producer
+
+
+def test_records_go_to_every_partition_in_turn(producer):
+    write("bar", 7).perform(Brokers(BAR))
+    assert producer.partitions == [0, 1, 2, 0, 1, 2, 0]
+
+
+def test_records_are_numbered_on_and_all_of_them_must_be_acknowledged(producer, monkeypatch):
     world = Brokers(BAR)
     write("bar", 20).perform(world)
     write("bar", 15, acks="1").perform(world)
@@ -369,9 +384,10 @@ def test_records_are_numbered_on_and_all_of_them_must_be_acknowledged(monkeypatc
     assert world.accounts == {"bar": Account(37, {*range(36)})}  # a number that was refused is never given out again
 
 
-def test_what_is_gone_is_counted_and_noted(monkeypatch):
-    stored = [StoredRecord(0, at, str(number).encode(), b"x") for at, number in enumerate([*range(20), 35])]
-    monkeypatch.setattr(write_records, "read_back", lambda *_: stored)
+def test_what_is_gone_is_counted_in_every_partition_and_noted(producer, monkeypatch):
+    numbers = [*map(str, [*range(20), 35]), "", "k7"]  # and what somebody else has written
+    stored = [StoredRecord(at % 3, at, number.encode(), b"x") for at, number in enumerate(numbers)]
+    monkeypatch.setattr(write_records, "read_back", lambda _, partitions, *__: stored if partitions == 3 else [])
     world = Brokers(BAR, accounts={"bar": Account(35, {*range(35)})})
     assert not lost("bar", 15).sample(world).ok  # nobody has counted
     count_lost("bar").perform(world)
@@ -381,7 +397,7 @@ def test_what_is_gone_is_counted_and_noted(monkeypatch):
 
 
 @pytest.mark.parametrize("error", [TimeoutError("late"), KafkaException("gone")])
-def test_a_topic_that_cannot_be_read_back_is_no_count(monkeypatch, error):
+def test_a_topic_that_cannot_be_read_back_is_no_count(producer, monkeypatch, error):
     def fail(*_):
         raise error
 

@@ -329,6 +329,7 @@ def test_a_rollout_has_its_answer_its_reasons_and_what_each_rehearsal_showed(fol
         (each["name"], ended.get(each["ending"], each["ending"]), each["reason"]) for each in before["rehearsals"]
     ]
     assert RunDirectory(folders / name).declaration.read().claims
+    assert now.knows_zookeeper is ("## Topic ids" in RunDirectory(folders / name).runbook.read_text("utf-8"))
 
 
 def test_what_is_kept_has_every_kind_of_verdict(kept_folders):

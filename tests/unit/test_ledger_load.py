@@ -133,6 +133,48 @@ def test_a_record_that_names_no_number_was_never_sent(tmp_path, monkeypatch):
     assert (report.lost, report.violations) == (0, ("1 records were never sent: -1",))
 
 
+def test_of_a_topic_that_others_write_to_only_what_is_a_number_is_accounted_for(tmp_path, monkeypatch):
+    client = client_of(tmp_path, existing=True)
+    answered(client, 0, 0)
+    answered(client, 1, 2)
+    reader = Reader(client, message_of(0, 0), message_of("x" * 100, 1), message_of(1, 2))
+    monkeypatch.setattr(module, "Consumer", lambda _settings: reader)
+    client._watch()
+    report = report_of(client, monkeypatch, 0, "x" * 100, 1)
+    assert (report.lost, report.violations, report.unread) == (0, (), "")
+    assert [number for _, number in client._ledger.history.seen] == [0, 1]
+    foreign = report_of(client_of(tmp_path, existing=True), monkeypatch, 7)
+    assert foreign.violations == ("1 records were never sent: 7",)
+
+
+class AWorld:
+    """Makes topics, and knows of one how many partitions it has."""
+
+    def __init__(self, folder):
+        self.made = []
+        topology = SimpleNamespace(combined=False, voter_ids=(), broker_ids=(0, 1, 2))
+        self.cluster = SimpleNamespace(topology=topology, client_brokers=[Address("h", 1)])
+        self.folder = SimpleNamespace(ledger=lambda topic: folder / f"{topic}.tsv")
+
+    def create_topic(self, name, replicas, _settings):
+        self.made.append((name, len(replicas)))
+
+
+@pytest.mark.parametrize(
+    ("existing", "partitions", "made"),
+    [(False, 3, [("__consumer_offsets", 1), ("t", 3)]), (True, 6, [("__consumer_offsets", 1)])],
+)
+def test_a_topic_is_made_or_taken_with_all_the_partitions_that_it_has(
+    tmp_path, monkeypatch, existing, partitions, made
+):
+    world = AWorld(tmp_path)
+    monkeypatch.setattr(module, "partitions_of", lambda *_: 6)
+    monkeypatch.setattr(LedgerClient, "start", lambda _: None)
+    client = keep_ledger("t", existing=existing).start(world)
+    client.abandon()
+    assert (client._partitions, world.made) == (partitions, made)
+
+
 def test_transactions_are_counted_by_how_they_ended(tmp_path, monkeypatch):
     client = client_of(tmp_path, transactional=True)
     for transaction, how in enumerate([Ended.COMMITTED, Ended.ABORTED, Ended.UNKNOWN]):

@@ -138,6 +138,14 @@ def test_the_runbook_of_whole_kafkas_is_the_golden_one():
     assert markdown(runbook(sample.whole_rollout())) == WHOLE_GOLDEN.read_text(encoding="utf-8")
 
 
+def test_a_runbook_checks_topic_ids_first_where_a_cluster_may_have_had_zookeeper():
+    found = sample.rollout()
+    text = markdown(runbook(found))
+    assert text.index("## Topic ids, once before the first turn") < text.index("## Checks B")
+    assert "harness topic-ids check --config server.properties --merge broker-N.jsonl" in text
+    assert "topic-ids" not in markdown(runbook(replace(found, knows_zookeeper=False)))
+
+
 def test_a_kafka_of_the_very_version_that_it_replaces_lies_in_a_folder_of_its_own():
     found = sample.whole_rollout()
     build = replace(found.candidate.build, kafka_version="3.9.2")

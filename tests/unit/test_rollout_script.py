@@ -64,6 +64,7 @@ is_running() { [ -e {cluster}/running-$1 ]; }
 running_jar() { case $(cat {cluster}/jar-$1) in new) echo {new} ;; *) echo {base} ;; esac; }
 error_lines() { cat {cluster}/errors-$1 2>/dev/null || true; }
 longest_wait() { cat {cluster}/waited; }
+topic_ids() { cat {cluster}/ids; grep -q Healthy {cluster}/ids; }
 """
 
 
@@ -78,6 +79,7 @@ class ACluster:
             path.write_text(f'#!/bin/sh\necho "{name} $*" >>calls\n{text}\n')
             path.chmod(0o755)
         self.write(leader="1", voters="0 1 2", observers="3", waited="1.5", under="", calls="", offsets="")
+        self.write(ids="Healthy: 6 directories of brokers 0, 1, 2, 3 have the ids that ZooKeeper at zk:2181 has.")
         self.write(topics="Topic: orders\tPartition: 0\tLeader: 0\tReplicas: 3,0\tIsr: 0,3", **{"at-min-isr": ""})
         for node in range(4):
             self.write(**{f"running-{node}": "", f"jar-{node}": "base"})
@@ -96,6 +98,11 @@ class ACluster:
     def write(self, **files):
         for name, text in files.items():
             (self.folder / name).write_text(f"{text}\n" if text else "")
+
+    def leave_out(self, function):
+        """Have the operator say nothing of one function."""
+        lines = self.site.read_text().splitlines(keepends=True)
+        self.site.write_text("".join(line for line in lines if not line.startswith(f"{function}()")))
 
     def run(self, *arguments, said="", ask="no", **environment):
         """Run the script; return its exit code and all that it wrote."""
@@ -165,6 +172,38 @@ def test_it_takes_every_nodes_turn_and_has_the_preferred_leaders_elected(cluster
 
 
 WORK = (("stop", ""), ("install", " new"), ("start", ""))
+
+
+def test_topic_ids_are_checked_before_the_first_turn_and_what_differs_stops_the_roll(cluster):
+    code, said = cluster.run("forward")
+    assert code == 0
+    assert said.index("checking that the topic ids on every broker's disks are") < said.index("node 3: stop")
+    cluster.write(ids="a table of what differs\nMismatch: restart no broker. 1 directory of 1 topic has another id.\n")
+    cluster.write(calls="")
+    code, said = cluster.run("forward")
+    assert (code, cluster.done_to_nodes) == (1, [])
+    assert (
+        "STOPPED: the topic ids on every broker's disks are those of the cluster: not so "
+        "(Mismatch: restart no broker. 1 directory of 1 topic has another id.)." in said
+    )
+    assert "No node was touched." in said
+    assert cluster.run("back", "3")[0] == 0, "the way back asks nothing of ids"
+
+
+def test_who_checks_no_topic_ids_in_the_script_is_asked_for_it(cluster):
+    cluster.leave_out("topic_ids")
+    code, said = cluster.run("forward", said="no\n", ask="yes")
+    assert (code, cluster.done_to_nodes) == (1, [])
+    assert "you did not say yes (the topic ids on every broker's disks are those of the cluster, which you have" in said
+    code, said = cluster.run("forward")
+    assert (code, "topic_ids is not defined" in said) == (2, True)
+
+
+def test_a_line_that_never_had_zookeeper_asks_nothing_of_topic_ids(tmp_path):
+    cluster = ACluster(tmp_path, replace(PASSED, knows_zookeeper=False))
+    cluster.leave_out("topic_ids")
+    assert cluster.run("forward")[0] == 0
+    assert "topic ids" not in cluster.run()[1]
 
 
 def test_the_active_controller_is_asked_for_again_before_every_turn(cluster):
@@ -315,7 +354,7 @@ def test_a_client_that_waits_over_its_budget_stops_the_roll_and_so_does_a_wait_t
 
 
 def test_who_measures_no_waits_is_asked_for_them(cluster):
-    cluster.site.write_text(cluster.site.read_text().partition("longest_wait")[0])
+    cluster.leave_out("longest_wait")
     code, said = cluster.run("forward", said="yes\n9\n", ask="yes")
     assert (code, "How many seconds did one of your clients wait" in said) == (1, True)
     assert "a client waited 9 s" in said

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from disks_sample import X, Y, broker_disk, metadata
+from disks_sample import X, Y, Z, broker_disk, metadata
 from repair_sample import MIX, PART, disks, old_files, planned
 
 from harness.base.errors import HarnessError
@@ -70,7 +70,37 @@ def test_a_manifest_that_was_cut_short_is_cleaned_and_gone_on_from(backup, tmp_p
     for name in (".partial-backup.json-abc", "files/0/t-0/.partial-partition.metadata-abc"):
         (backup.path / name).write_text("{")
     backup.copy_all(PART, files)
-    assert names_in(backup.path) == {"backup.json", "files/0/t-0/partition.metadata"}
+    aside = "unfinished-1/0/t-0/.partial-partition.metadata-abc"
+    assert names_in(backup.path) == {"backup.json", "files/0/t-0/partition.metadata", aside}
+
+
+def test_copies_of_whom_nobody_knows_are_set_aside_and_never_removed(backup, tmp_path):
+    """As those of another repair, whose files folder alone was moved to a safe place."""
+    _, files = old_files(tmp_path)
+    for topic_id in (Y, Z):
+        (backup.path / "files" / "0" / "u-0").mkdir(parents=True)
+        (backup.path / "files" / "0" / "u-0" / "partition.metadata").write_text(metadata(topic_id))
+        backup.copy_all(PART, files)
+        (backup.path / "backup.json").unlink()
+    kept = [
+        (backup.path / f"unfinished-{number}" / "0" / name / "partition.metadata").read_text()
+        for number, name in ((1, "u-0"), (2, "t-0"), (2, "u-0"))
+    ]
+    assert kept == [metadata(Y), metadata(X), metadata(Z)]
+
+
+def test_a_folder_that_cannot_be_looked_into_stays_as_it_is(backup, tmp_path, monkeypatch):
+    _, files = old_files(tmp_path)
+    (backup.path / "files" / "0" / "u-0").mkdir(parents=True)
+    (backup.path / "files" / "0" / "u-0" / "partition.metadata").write_text(metadata(Y))
+
+    def refused(self: Path):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "iterdir", refused)
+    with pytest.raises(HarnessError, match=r"cannot be written to .*: Permission denied\. Nothing was changed"):
+        backup.copy_all(PART, files)
+    assert (backup.path / "files" / "0" / "u-0" / "partition.metadata").read_text() == metadata(Y)
 
 
 def test_a_file_that_was_cut_short_in_a_partition_is_cleaned_when_it_is_restored(backup, tmp_path):
@@ -131,6 +161,16 @@ def test_a_backup_in_a_data_directory_is_refused(tmp_path):
     for place in (disk / "backup-1", tmp_path / "link" / "b", disk):
         with pytest.raises(HarnessError, match="is in the data directory"):
             list(stage.repair_broker(planned(Y, disks(MIX)), config, (), BackupFolder(place), None, apply=True))
+
+
+def test_a_backup_in_the_data_directory_of_another_broker_of_the_host_is_refused(tmp_path):
+    """That broker would end at its next start: it takes every folder there for a partition's."""
+    disk, other = broker_disk(tmp_path / "d", 1, ["t-0"]), broker_disk(tmp_path / "e", 2, ["t-0"])
+    config = tmp_path / "server.properties"
+    config.write_text(f"broker.id=1\nzookeeper.connect=zk:1\nlog.dirs={disk}\n")
+    with pytest.raises(HarnessError, match=f"is in the data directory {other}. Nothing was changed"):
+        list(stage.repair_broker(planned(Y, disks(MIX)), config, (), BackupFolder(other / "b"), None, apply=True))
+    assert not (other / "b").exists()
 
 
 # On the disk

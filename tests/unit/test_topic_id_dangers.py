@@ -269,6 +269,27 @@ def test_the_last_of_a_partition_s_own_brokers_may_be_alone_though_others_come_l
     assert list(objections(plan, 3, cluster, data, state)) == []
 
 
+def test_a_partition_that_came_to_the_broker_since_the_plan_is_an_objection_and_an_orphan_is_none():
+    plan = planned(Y, disks(MIX))
+    disk = own_disk()
+    more = replace(disk, partitions=(*disk.partitions, PartitionDirectory("t", 2, X, written=WRITTEN)))
+    topic = Topic("t", Y, dict.fromkeys(range(3), ALL))
+    cluster = ClusterTopics("ZooKeeper at zk:2181", True, "c1", {"t": topic})
+    states = {number: PartitionState(2, (2, 3)) for number in range(3)}
+    state = replace(down(1), states={"t": states})
+    assert list(objections(plan, 1, cluster, [more], state)) == [
+        "Directories of topic t are “different”, and the plan does not know of it: broker 1, /d: 0, 2."
+    ]
+    assert turn(plan, 1, [more], down(1)) == [], "of a topic with two partitions nobody serves a third"
+
+
+def test_an_orphan_with_an_old_id_is_no_reason_to_wait_for_an_earlier_broker():
+    plan = planned(Y, disks(MIX))
+    repaired = disks({1: (Y, Y)})[0]
+    orphan = replace(repaired, partitions=(*repaired.partitions, PartitionDirectory("t", 7, X)))
+    assert turn(plan, 3, [disks(MIX)[2], orphan], down(3)) == []
+
+
 # What shows that an earlier broker is repaired
 
 

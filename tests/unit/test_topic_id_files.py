@@ -14,10 +14,18 @@ from repair_sample import MIX, PART, disks, old_files, planned
 from harness.base.errors import HarnessError
 from harness.topicids.backups import BackupFolder
 from harness.topicids.broker_files import delete_files, files_of, refuse_links, restore_files, stopped
+from harness.topicids.disks import read_data_directory
 
 
 def test_only_files_with_an_old_id_of_a_planned_topic_are_found(tmp_path):
     disk, files = old_files(tmp_path)
+    assert files == [(disk, disk / "t-0" / "partition.metadata")]
+
+
+def test_the_file_of_a_directory_that_nobody_serves_stays_whatever_id_it_has(tmp_path):
+    """Without it Kafka would take the old log under any id, if such a partition came to this broker one day."""
+    disk = broker_disk(tmp_path / "d", 1, {"t-0": X, "t-1": Y, "t-7": X, f"t-7.{'0' * 32}-future": X})
+    files = files_of(planned(Y, disks(MIX)), 1, [read_data_directory(disk)])
     assert files == [(disk, disk / "t-0" / "partition.metadata")]
 
 

@@ -4,12 +4,16 @@ import json
 from types import SimpleNamespace
 
 import pytest
+from confluent_kafka import KafkaError
 from disks_sample import X, Y, broker_disk
 
 from harness.cluster.address import Address
 from harness.cluster.modes.zookeeper import InZooKeeper
 from harness.cluster.probes import Quorum
+from harness.cluster.protocol import Unreachable
 from harness.scenario.accounts import Account
+from harness.scenario.actions import ask_clients
+from harness.scenario.actions.ask_clients import ask_writer
 from harness.scenario.actions.old_tools import add_partitions_by_own_tool, create_by_old_tool
 from harness.scenario.actions.topic_ids import (
     change_controller,
@@ -25,8 +29,10 @@ from harness.scenario.conditions.topic_ids import (
     out_of_sync,
     runs_line,
 )
+from harness.scenario.loads import topics
 from harness.scenario.refs import fixed
 from harness.scenario.registry import load_all
+from harness.scenario.steps import Background, Do, Expect, OnlyIf
 from harness.scenario.topic_ids import id_in, in_zookeeper, look_at_ids
 from harness.scenario.world import ActionFailed, FirstId
 
@@ -152,6 +158,55 @@ def test_an_answer_is_what_was_asked_last(tmp_path):
     assert not answered("plan", "exit 0").sample(here).ok
 
 
+class HalfAProducer:
+    """A producer of which every second record is acknowledged."""
+
+    def __init__(self, settings):
+        self.sent = []
+
+    def produce(self, topic, key, value, partition, on_delivery):
+        self.sent.append((key, on_delivery))
+
+    def flush(self, _seconds):
+        for key, delivered in self.sent:
+            error = KafkaError(KafkaError._MSG_TIMED_OUT) if int(key) % 2 else None
+            delivered(error, SimpleNamespace(key=lambda key=key: key.encode()))
+
+
+def test_what_a_writer_that_is_asked_gets_acknowledged_is_counted_like_any_other(tmp_path, monkeypatch):
+    monkeypatch.setattr(ask_clients, "Producer", HalfAProducer)
+    account = Account(10, {*range(10)})
+    here = world(tmp_path, X, [], account=lambda _: account)
+    ask_writer("t", 3).perform(here)
+    assert here.answers == {"writing t-3": "3 acknowledged, 2 _MSG_TIMED_OUT"}
+    assert account == Account(15, {*range(10), 10, 12, 14})
+
+
+class Known:
+    """A wire to brokers, of which one knows the topic after a while."""
+
+    def __init__(self, monkeypatch, *answers):
+        self.answers = list(answers)
+        monkeypatch.setattr(topics, "replicas_of", self.ask)
+        monkeypatch.setattr(topics, "_POLL_SECONDS", 0.01)
+        monkeypatch.setattr(topics, "_KNOWN_SECONDS", 0.2)
+        self.cluster = SimpleNamespace(brokers={1: "one", 2: "two"}, wire=None, is_closed=False)
+
+    def ask(self, *_):
+        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+def test_how_many_partitions_there_are_is_asked_until_a_broker_knows_it(monkeypatch):
+    assert topics.partitions_of(Known(monkeypatch, Unreachable("gone"), {}, {}, {0: (1,), 1: (2,)}), "t") == 2
+    with pytest.raises(ActionFailed, match="how many partitions “t” has is not known: no broker knows it"):
+        topics.partitions_of(Known(monkeypatch, {}), "t")
+    with pytest.raises(ActionFailed, match="is not known: gone"):
+        topics.partitions_of(Known(monkeypatch, Unreachable("gone")), "t")
+
+
 def test_a_line_is_that_of_every_node(tmp_path):
     here = world(tmp_path, X, [(X,), (X,)])
     assert runs_line("2.8").sample(here).ok
@@ -230,6 +285,31 @@ def test_a_cluster_without_zookeeper_is_a_sentence():
 def test_the_old_tool_gets_settings_with_dots():
     words = create_by_old_tool("t", unclean_leader_election_enable="true").words
     assert words[-2:] == ("--config", "unclean.leader.election.enable=true")
+
+
+HEALED = {name for name, each in load_all().items() if "topic-ids" in each.suites} - {
+    "topic-id-before-ids",
+    "topic-id-unclean",
+    "topic-id-unclean-by-hand",
+}
+
+
+def flat(steps):
+    """Return steps, those of stretches among them."""
+    return [each for step in steps for each in (flat(step.steps) if isinstance(step, OnlyIf) else [step])]
+
+
+@pytest.mark.parametrize("name", sorted(HEALED))
+def test_whatever_is_healed_was_written_to_all_the_time_in_every_partition_and_is_read_in_added_ones_too(name):
+    steps = flat(load_all()[name].plan().steps)
+    (kept,) = [step.load for step in steps if isinstance(step, Background)]
+    assert (kept.topic, kept.placement, kept.promise.acks) == ("orders", None, "all")
+    at = next(number for number, step in enumerate(steps) if isinstance(step, Background))
+    later = [step.action.description for step in steps[at:] if isinstance(step, Do)]
+    assert any("controller" in each or each.startswith("restart") for each in later), "before what is to be survived"
+    asked = [step.named for step in steps if isinstance(step, Expect)]
+    assert any(each.endswith("_is_read_where_added") for each in asked)
+    assert any(each.endswith("_loses_nothing") for each in asked)
 
 
 def test_the_suite_has_the_incident_who_is_immune_and_every_repair():

@@ -1,108 +1,33 @@
 """An old id put back in ZooKeeper: all nodes or none, and no other topic loses its id to the new controller."""
 
-import json
-from contextlib import contextmanager
+import os
+from contextlib import suppress
+from itertools import count
 
 import pytest
 from disks_sample import V, X, Y, Z, broker_disk
+from ensemble_sample import Ensemble, connect_to, node, plan
 from repair_sample import MIX, disks, planned
 
 from harness.base.errors import HarnessError
-from harness.model.topic_repair import Choice, RepairPlan, TopicRepair
+from harness.model.topic_repair import RepairPlan
 from harness.stages import topic_id_repair as stage
+from harness.stages.topic_ids import Sources
 from harness.topicids.backups import BackupFolder
-from harness.topicids.live_state import LiveState
-from harness.topicids.records import ClusterTopics
-from harness.topicids.zookeeper import ZooKeeper
 
+NO_DISKS = Sources()
 REMEMBERS = "The controller still remembers the other id: give the same command again."
-
-
-class Answer:
-    def __init__(self, node: tuple[bytes, int] | None) -> None:
-        self.node = node
-
-    def get(self, timeout: float):
-        from kazoo.exceptions import NoNodeError
-
-        if self.node is None:
-            raise NoNodeError
-        data, version = self.node
-        return data, type("Stat", (), {"version": version, "ctime": 0, "mzxid": 0})()
-
-
-class Ensemble:
-    """A client of a ZooKeeper whose controller reads every id when it is elected, and makes one where there is none."""
-
-    def __init__(self, **topics: str) -> None:
-        self.nodes = {f"/brokers/topics/{name}": (node(topic_id), 0) for name, topic_id in topics.items()}
-        self.nodes |= {"/controller": (b'{"brokerid":1}', 0), "/controller_epoch": (b"5", 0)}
-        self.nodes |= {"/cluster/id": (b'{"version":"1","id":"c1"}', 0)}
-        self.did: list[str] = []
-        self.before_set = lambda _: None
-
-    def get_async(self, path: str) -> Answer:
-        return Answer(self.nodes.get(path))
-
-    def get_children(self, path: str) -> list[str]:
-        return [each[len(path) + 1 :] for each in self.nodes if each.startswith(f"{path}/")]
-
-    def sync(self, path: str) -> None:
-        self.did.append(f"sync {path}")
-
-    def set(self, path: str, data: bytes, version: int) -> None:
-        from kazoo.exceptions import BadVersionError
-
-        self.before_set(path)
-        if self.nodes[path][1] != version:
-            raise BadVersionError
-        self.put(path, data)
-        self.did.append(f"set {path}")
-
-    def put(self, path: str, data: bytes) -> None:
-        self.nodes[path] = (data, self.nodes.get(path, (b"", -1))[1] + 1)
-
-    def delete(self, path: str) -> None:
-        self.did.append(f"delete {path}")
-        self.put("/controller_epoch", str(int(self.nodes["/controller_epoch"][0]) + 1).encode())
-        for name in self.get_children("/brokers/topics"):
-            if not self.id_of(name):
-                self.put(f"/brokers/topics/{name}", node(Z))
-
-    def id_of(self, name: str) -> str:
-        return json.loads(self.nodes[f"/brokers/topics/{name}"][0]).get("topic_id", "")
-
-    def stop(self) -> None: ...
-
-    close = stop
-
-
-def node(topic_id: str) -> bytes:
-    named = {"version": 3, "topic_id": topic_id} if topic_id else {"version": 1}
-    return json.dumps({**named, "partitions": {"0": [1]}}).encode()
-
-
-def plan(back: str = X, **in_zookeeper: str) -> RepairPlan:
-    repairs = (TopicRepair(name, Choice.PUT_BACK, each, (back,), ()) for name, each in in_zookeeper.items())
-    return RepairPlan("zk:2181", "c1", (1,), (), tuple(repairs), ())
-
-
-def connect_to(ensemble: Ensemble, monkeypatch) -> None:
-    @contextmanager
-    def connected(connect: str, security: object, *, current: bool = False):
-        assert current
-        yield ZooKeeper(ensemble, connect)
-
-    monkeypatch.setattr(stage, "connected", connected)
 
 
 @pytest.fixture
 def repair(monkeypatch, tmp_path):
     """Carry out a plan's part in an ensemble; the backup may be named."""
 
-    def run(ensemble: Ensemble, made: RepairPlan, backup: str = "backup", apply: bool = True) -> list[str]:
+    def run(
+        ensemble: Ensemble, made: RepairPlan, backup: str = "backup", apply: bool = True, disks: Sources = NO_DISKS
+    ) -> list[str]:
         connect_to(ensemble, monkeypatch)
-        return list(stage.repair_zookeeper(made, BackupFolder(tmp_path / backup), None, apply=apply))
+        return list(stage.repair_zookeeper(made, disks, BackupFolder(tmp_path / backup), None, apply=apply))
 
     return run
 
@@ -121,7 +46,10 @@ def restore(monkeypatch, tmp_path):
 def test_an_id_is_put_back_and_kept_by_the_next_controller(repair):
     zk = Ensemble(t=Y)
     said = repair(zk, plan(t=Y))
-    assert said[-1] == "1 topic put back; a new controller (epoch 6) was elected and kept these ids."
+    assert said[-2:] == [
+        "1 topic put back; a new controller (epoch 6) was elected and kept these ids.",
+        "No disk was looked at: check once more, with every broker's export.",
+    ]
     assert (zk.id_of("t"), zk.did) == (X, ["set /brokers/topics/t", "delete /controller"])
 
 
@@ -271,6 +199,44 @@ def test_a_controller_s_node_that_cannot_be_read_is_named(repair):
     assert zk.did == []
 
 
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()], ids=["full", "cut"])
+def test_whenever_a_disk_is_full_or_it_is_cut_short_the_journal_names_what_was_done_and_it_can_go_on(
+    repair, tmp_path, monkeypatch, error
+):
+    for call in range(1, 9):
+        zk, calls, backup = Ensemble(t=Y, u=Y), count(1), tmp_path / f"backup-{call}"
+
+        def fsync(_, calls=calls, call=call):
+            if next(calls) == call:
+                raise error
+
+        monkeypatch.setattr(os, "fsync", fsync)
+        with suppress(HarnessError, KeyboardInterrupt):
+            repair(zk, plan(t=Y, u=Y), backup.name)
+        journal = backup / "journal.jsonl"
+        named = journal.read_text() if journal.exists() else ""
+        assert [each for each in zk.did if f'"{each.partition(" ")[2]}"' not in named] == []
+        monkeypatch.setattr(os, "fsync", lambda _: None)
+        repair(zk, plan(t=Y, u=Y), backup.name)
+        assert (zk.id_of("t"), zk.id_of("u"), zk.did[-1]) == (X, X, "delete /controller")
+
+
+def test_a_journal_that_cannot_be_written_stops_it_and_says_what_the_controller_remembers(
+    repair, monkeypatch, tmp_path
+):
+    zk = Ensemble(t=Y, u=Y)
+
+    def no_room(_: str) -> None:
+        monkeypatch.setattr(os, "fsync", lambda _: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+
+    zk.before_set = no_room
+    with pytest.raises(HarnessError, match=r"journal\.jsonl cannot be written: No space left on device") as error:
+        repair(zk, plan(t=Y, u=Y))
+    assert "Nothing was done that it does not name." in error.value.message
+    assert REMEMBERS in error.value.message
+    assert (zk.did, zk.id_of("t"), zk.id_of("u")) == (["set /brokers/topics/t"], X, Y)
+
+
 def test_a_dry_run_says_what_would_stop_it_as_a_note(repair, tmp_path):
     said = repair(Ensemble(t=Y, u=""), plan(t=Y), apply=False)
     assert said[1].startswith("not now: Topic u has no id in ZooKeeper")
@@ -288,51 +254,5 @@ def test_a_dry_run_on_a_broker_s_host_notes_what_forbids_it_and_writes_nothing(m
     assert said[0] == "not now: Broker 3 does not run: one broker at a time."
     assert said[-1] == "1 file of broker 1. Nothing was changed. Do it with --apply."
     assert ((disk / ".lock").exists(), (tmp_path / "b").exists()) == (False, False)
-    with pytest.raises(HarnessError, match=r"Nothing was changed\. Broker 3 does not run"):
+    with pytest.raises(HarnessError, match=r"Broker 3 does not run: one broker at a time\. Nothing was changed\."):
         list(stage.repair_broker(planned(Y, disks(MIX)), config, (), BackupFolder(tmp_path / "b"), None, apply=True))
-
-
-# Sessions
-
-
-def test_a_current_session_waits_for_the_leader_and_never_reads_from_a_server_that_is_cut_off(monkeypatch):
-    from harness.topicids import zookeeper
-
-    asked: list[bool] = []
-    ensemble = Ensemble()
-
-    def client(connect: str, security: object, current: bool, met: object) -> Ensemble:
-        asked.append(current)
-        return ensemble
-
-    monkeypatch.setattr(zookeeper, "_client", client)
-    monkeypatch.setattr(zookeeper, "_start", lambda _: True)
-    with zookeeper.connected("zk:2181", zookeeper.ZooKeeperSecurity(), current=True):
-        assert ensemble.did == ["sync /"]
-    with zookeeper.connected("zk:2181", zookeeper.ZooKeeperSecurity()):
-        assert (ensemble.did, asked) == (["sync /"], [True, False])
-
-
-@pytest.mark.parametrize("current", [True, False])
-def test_only_a_session_that_is_not_current_may_read_from_a_server_that_is_cut_off(current):
-    from harness.topicids import zookeeper
-
-    client = zookeeper._client("127.0.0.1:1", zookeeper.ZooKeeperSecurity(), current, zookeeper.LastError())
-    assert client.read_only is not current
-
-
-def test_a_plan_is_made_of_what_is_current(monkeypatch, tmp_path):
-    from harness.stages.topic_ids import Sources
-
-    asked: list[bool] = []
-
-    @contextmanager
-    def connected(connect: str, security: object, *, current: bool = False):
-        asked.append(current)
-        yield None
-
-    monkeypatch.setattr(stage, "connected", connected)
-    monkeypatch.setattr(stage, "read_topics", lambda _: ClusterTopics("zk", True, "c1", {}))
-    monkeypatch.setattr(stage, "read_live_state", lambda *_: LiveState(-1, frozenset(), {}, {}, {}))
-    made = stage.plan(Sources(data=(broker_disk(tmp_path / "d", 1),), zookeeper="zk:2181"))
-    assert (made.topics, asked) == ((), [True])

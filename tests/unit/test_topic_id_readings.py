@@ -179,7 +179,7 @@ def test_an_export_that_was_cut_off_anywhere_says_so(export):
             read_export(export)
 
 
-HEAD = {"kind": "topic ids of a broker", "schema": 2, "data": 1}
+HEAD = {"kind": "topic ids of a broker", "schema": 3, "data": 1}
 DISK = {
     "path": "/d",
     "broker": 1,
@@ -189,7 +189,7 @@ DISK = {
     "settings": {},
     "partitions": 1,
 }
-LINE = ["t", 0, X, "", False, 1.0, False, ""]
+LINE = ["t", 0, X, "", False, 1.0, False, "", False]
 
 
 @pytest.mark.parametrize(
@@ -197,7 +197,7 @@ LINE = ["t", 0, X, "", False, 1.0, False, ""]
     [
         ([{**HEAD, "data": "x"}], "says no number of data"),
         ([{**HEAD, "data": -1}], "says no number of data"),
-        ([{**HEAD, "schema": 1}], "it has schema 1, and this harness reads 2"),
+        ([{**HEAD, "schema": 2}], "it has schema 2, and this harness reads 3"),
         ([HEAD, []], "says no number of partitions"),
         ([HEAD, {"partitions": 1}], "expected the fields of DataDirectory"),
         ([HEAD, {**DISK, "broker": -7}, LINE], "it names broker -7"),
@@ -207,7 +207,7 @@ LINE = ["t", 0, X, "", False, 1.0, False, ""]
         ([HEAD, DISK, ["t", 0, X, "it is empty", *LINE[4:]]], "which is none"),
         ([HEAD, DISK, ["../t", *LINE[1:]]], "is no folder of partition 0"),
         ([HEAD, DISK, ["t", -1, *LINE[2:]]], "is no folder of partition -1"),
-        ([HEAD, DISK, [*LINE[:-1], "u-0"]], "is no folder of partition 0 of topic 't'"),
+        ([HEAD, DISK, [*LINE[:-2], "u-0", False]], "is no folder of partition 0 of topic 't'"),
         ([HEAD, DISK, [*LINE[:5], float("nan"), *LINE[6:]]], "Not valid JSON"),
         ([HEAD, DISK, LINE, LINE], "goes on behind its end"),
         ([{**HEAD, "data": 0}, DISK], "goes on behind its end"),

@@ -11,8 +11,8 @@ from harness.base.json import from_json, to_json
 from harness.model.topic_repair import Choice, RepairPlan
 from harness.topicids.broker_config import UNCLEAN
 from harness.topicids.comparing import compare
+from harness.topicids.node_changes import with_id
 from harness.topicids.planning import plan_repair
-from harness.topicids.put_back import with_id
 from harness.topicids.records import ClusterTopics, PartitionDirectory, Topic
 from harness.topicids.steps import outcome, steps
 from harness.topicids.turns import objections
@@ -193,6 +193,14 @@ def test_steps_name_each_broker_in_its_turn_with_the_exports_that_it_needs():
     assert [line.split(":")[0] for line in said[:3]] == [f"Broker {each} (1 directory)" for each in (1, 3, 2)]
     assert "--merge broker-1.jsonl --merge broker-3.jsonl --backup backup-2" in said[2]
     assert [("It is the last" in line) for line in said[:3]] == [False, False, True]
+
+
+def test_a_put_back_has_every_broker_export_its_disks_as_they_are_now():
+    first, last = steps(planned(Y, disks(dict.fromkeys(ALL, (X, X)))), "plan.json")
+    merged = "--merge broker-1.jsonl --merge broker-2.jsonl --merge broker-3.jsonl"
+    assert first.endswith(f"harness topic-ids repair plan.json {merged} --backup B --apply")
+    assert "On each broker's host, now: harness topic-ids check --config server.properties --export" in first
+    assert last.startswith("Check once more, with every broker's export")
 
 
 def test_a_plan_survives_json():

@@ -3,6 +3,7 @@
 import hashlib
 import shutil
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from harness.stages import topic_ids
 from harness.topicids.disks import read_data_directory
 from harness.topicids.export import is_export, write_export
 from harness.topicids.records import ClusterTopics, Topic
+from harness.topicids.zookeeper_security import Login, ZooKeeperSecurity
 
 LOG = Path(__file__).parent / "metadata-log" / "1"  # of Kafka 3.9.1; it holds no topics
 
@@ -44,8 +46,15 @@ def kraft(tmp_path):
 
 def with_zookeeper(monkeypatch, tmp_path, topic_id: str, *replicas: int) -> Path:
     """Return the server.properties of broker 1, of whose only partition ZooKeeper has this id and these replicas."""
-    known = ClusterTopics("ZooKeeper at zk:2181", True, "c1", {"t": Topic("t", topic_id, {0: replicas})})
-    monkeypatch.setattr(topic_ids, "cluster_of", lambda _: known)
+    monkeypatch.setattr(topic_ids, "cluster_of", lambda _: cluster_with(topic_id, *replicas))
+    return properties_of(tmp_path)
+
+
+def cluster_with(topic_id: str, *replicas: int) -> ClusterTopics:
+    return ClusterTopics("ZooKeeper at zk:2181", True, "c1", {"t": Topic("t", topic_id, {0: replicas})})
+
+
+def properties_of(tmp_path: Path) -> Path:
     config = tmp_path / "server.properties"
     config.write_text(
         f"broker.id=1\nzookeeper.connect=zk:2181\nlog.dirs={broker_disk(tmp_path / 'd', 1, {'t-0': X})}\n"
@@ -100,6 +109,35 @@ def test_a_rollout_of_a_healthy_cluster_goes_on(harness, healthy):
     )
 
 
+@pytest.mark.parametrize("command", ["doctor", "rollout"])
+def test_how_zookeeper_is_to_be_talked_to_may_be_said_of_a_cluster(harness, monkeypatch, tmp_path, command):
+    asked = []
+
+    @contextmanager
+    def connected(connect, security):
+        asked.append((connect, security))
+        yield None
+
+    monkeypatch.setattr(topic_ids, "connected", connected)
+    monkeypatch.setattr(topic_ids, "read_topics", lambda _: cluster_with(Y, 1))
+    config, security = properties_of(tmp_path), tmp_path / "zk.toml"
+    security.write_text('[sasl]\nusername = "kafka"\npassword = "secret"\n')
+    code, said = harness(command, "--cluster", config, "--zookeeper-security", security)
+    assert (code, "Mismatch: restart no broker." in said) == (1, True)
+    assert asked == [("zk:2181", ZooKeeperSecurity(sasl=Login("kafka", "secret")))]
+
+
+@pytest.mark.parametrize("command", ["doctor", "rollout"])
+def test_a_security_of_no_cluster_is_a_mistake(harness, tmp_path, command):
+    code, said = harness(command, "--zookeeper-security", "zk.toml")
+    assert (code, said, (tmp_path / "out").exists()) == (
+        2,
+        "error: --zookeeper-security is about the ZooKeeper of --cluster, which is not given. Name a broker's "
+        "server.properties by --cluster too.",
+        False,
+    )
+
+
 def test_an_export_is_told_from_a_configuration(harness, kraft, tmp_path):
     export = tmp_path / "other.jsonl"
     write_export(export, [read_data_directory(broker_disk(tmp_path / "other", 2, {"gone-1": X}))])
@@ -150,7 +188,7 @@ def test_a_repair_needs_a_plan_and_a_restore_a_backup(harness, tmp_path):
     (tmp_path / "plan.json").write_text("{")
     assert harness("topic-ids", "repair", "plan.json", "--backup", "b")[1].startswith("error: plan.json is damaged.")
     code, said = harness("topic-ids", "restore", "b", "--apply")
-    assert (code, said) == (2, "error: b is no backup of a repair: it has no backup.json.")
+    assert (code, said) == (2, "error: b is no backup of a repair: it has no backup.json. Nothing was changed.")
 
 
 def test_a_path_of_a_backup_cannot_speak_to_the_terminal(harness, tmp_path):

@@ -23,7 +23,7 @@ _CONSOLE = "kafka.tools.ConsoleConsumer"
 
 @dataclass(frozen=True, slots=True)
 class AskWriter:
-    """Write a few records with acks=all to one partition; how many were acknowledged is the answer."""
+    """Write a few records with acks=all to one partition; how many were acknowledged is the answer, and they count."""
 
     topic: str
     partition: int
@@ -35,15 +35,17 @@ class AskWriter:
 
     def perform(self, world: World) -> None:
         """Keep what was answered; nothing is a failure."""
-        answers = Counter[str]()
+        answers, account = Counter[str](), world.account(self.topic)
 
-        def answered(error: KafkaError | None, _: Message) -> None:
+        def answered(error: KafkaError | None, message: Message) -> None:
             answers[str(error.name()) if error else "acknowledged"] += 1
+            if error is None:
+                account.acknowledge([int(message.key() or b"-1")])
 
         brokers = list(world.cluster.brokers.values())
         producer = Producer(client_settings(brokers) | {"acks": "all", "message.timeout.ms": int(_SECONDS * 1000)})
-        for _ in range(_RECORDS):
-            producer.produce(self.topic, key=b"-1", value=b"x", partition=self.partition, on_delivery=answered)
+        for number in account.numbers(_RECORDS):
+            producer.produce(self.topic, key=str(number), value=b"x", partition=self.partition, on_delivery=answered)
         producer.flush(_SECONDS + 2)
         _keep(world, f"writing {self.topic}-{self.partition}", answers)
 

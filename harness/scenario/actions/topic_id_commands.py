@@ -52,14 +52,15 @@ class PlanRepair:
 
 @dataclass(frozen=True, slots=True)
 class PutBackIds(Fault):
-    """Carry out what the plan has to do in ZooKeeper."""
+    """Carry out what the plan has to do in ZooKeeper, with every broker's disks to compare."""
 
     description: str = "call `harness topic-ids repair` for ZooKeeper"
 
     def perform(self, world: World) -> None:
         """Call it. Raises ActionFailed when it is not done."""
         backup = str(_next_backup(world, _ZOOKEEPER))
-        _keep(world, "repair", *_call(world, "repair", str(_plan(world)), "--backup", backup, "--apply"))
+        disks = _configs(world)
+        _keep(world, "repair", *_call(world, "repair", str(_plan(world)), *disks, "--backup", backup, "--apply"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +193,7 @@ def plan_repair() -> PlanRepair:
 
 @fault
 def put_back_ids() -> PutBackIds:
-    """Call `harness topic-ids repair` for what the plan has to do in ZooKeeper."""
+    """Call `harness topic-ids repair` for what the plan has to do in ZooKeeper; every broker's disks are compared."""
     return PutBackIds()
 
 

@@ -8,6 +8,7 @@ from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from harness.scenario.loads.readback import client_settings, read_back
 from harness.scenario.loads.records import lost_and_twice
+from harness.scenario.loads.topics import partitions_of
 from harness.scenario.verbs import action
 from harness.scenario.world import ActionFailed, World
 
@@ -16,7 +17,7 @@ _PATIENCE_SECONDS = 15.0
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """Write so many more numbered records to the topic's partition."""
+    """Write so many more numbered records to a topic, to each of its partitions in turn."""
 
     topic: str
     records: int
@@ -30,6 +31,7 @@ class Write:
     def perform(self, world: World) -> None:
         """Wait for every acknowledgement. Raises ActionFailed where one does not come."""
         account, acked, refused = world.account(self.topic), set[int](), set[str]()
+        partitions = partitions_of(world, self.topic)
 
         def answered(error: KafkaError | None, message: Message) -> None:
             if error is None:
@@ -42,7 +44,9 @@ class Write:
             | {"acks": self.acks, "message.timeout.ms": int(_PATIENCE_SECONDS * 1000)}
         )
         for number in account.numbers(self.records):
-            producer.produce(self.topic, key=str(number), value=b"x" * 100, partition=0, on_delivery=answered)
+            producer.produce(
+                self.topic, key=str(number), value=b"x" * 100, partition=number % partitions, on_delivery=answered
+            )
         producer.flush(_PATIENCE_SECONDS + 1)
         account.acknowledge(acked)
         if len(acked) < self.records:
@@ -62,24 +66,25 @@ class CountLost:
         return f"count the acknowledged records of “{self.topic}” that are gone"
 
     def perform(self, world: World) -> None:
-        """Read up to the high watermark. Raises ActionFailed."""
+        """Read every partition up to its high watermark. Raises ActionFailed."""
         written = sorted(world.account(self.topic).acknowledged)
+        partitions = partitions_of(world, self.topic)
         try:
-            stored = read_back(self.topic, 1, list(world.cluster.brokers.values()))
+            stored = read_back(self.topic, partitions, list(world.cluster.brokers.values()))
         except (TimeoutError, KafkaException) as error:
             raise ActionFailed(str(error)) from error
-        lost, _ = lost_and_twice(written, [int(record.key or b"-1") for record in stored])
+        lost, _ = lost_and_twice(written, [int(record.key) for record in stored if record.key.isdigit()])
         world.lost[self.topic] = lost
         world.note(f"{lost} of {len(written)} acknowledged records of “{self.topic}” are gone")
 
 
 @action
 def write(topic: str, records: int, *, acks: str = "all") -> Write:
-    """Write so many records to a topic's partition, and wait until each is acknowledged."""
+    """Write so many records to a topic, over all its partitions, and wait until each is acknowledged."""
     return Write(topic, records, acks)
 
 
 @action
 def count_lost(topic: str) -> CountLost:
-    """Read a topic back, and count which of the records that `write` had acknowledged are gone."""
+    """Read a topic back, and count which of the records that were acknowledged to the plan's steps are gone."""
     return CountLost(topic)

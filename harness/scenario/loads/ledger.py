@@ -16,7 +16,7 @@ from harness.scenario.client import Client
 from harness.scenario.ledger.history import NO_TRANSACTION, Ended, Ledger, Place
 from harness.scenario.ledger.judge import Findings, judge, violations
 from harness.scenario.loads.readback import client_settings, high_watermarks, read_back
-from harness.scenario.loads.topics import OFFSETS_TOPIC, Placement
+from harness.scenario.loads.topics import OFFSETS_TOPIC, Placement, partitions_of
 from harness.scenario.verbs import load
 from harness.scenario.world import World
 
@@ -54,13 +54,16 @@ class Promise:
 
 @dataclass(frozen=True, slots=True)
 class KeepLedger:
-    """Write numbered records, consume them, and keep account of each; `keys` is how many keys there are, 0 for none."""
+    """Write numbered records, consume them, and keep account of each; `keys` is how many keys there are, 0 for none.
+
+    Without a `placement` the topic is there, and others write to it too, nothing that could be a number.
+    """
 
     topic: str
     promise: Promise
     keys: int
     per_second: int
-    placement: Placement = Placement.ONE_PER_BROKER
+    placement: Placement | None = Placement.ONE_PER_BROKER
 
     @property
     def description(self) -> str:
@@ -71,15 +74,19 @@ class KeepLedger:
         )
 
     def start(self, world: World) -> Client:
-        """Create the topic and begin. Raises ActionFailed."""
+        """Create the topic, if it is not there, and begin. Raises ActionFailed."""
         # Reading back asks for a group's coordinator, whose topic would otherwise be made in some runs only.
         coordinators = Placement.ONE_ON_VOTERS.replicas(world)
         world.create_topic(OFFSETS_TOPIC, coordinators, {"cleanup.policy": "compact"})
-        replicas = self.placement.replicas(world)
-        world.create_topic(self.topic, replicas, {"min.insync.replicas": str(min(2, *map(len, replicas)))})
-        client = LedgerClient(self, len(replicas), world.cluster.client_brokers, world.folder.ledger(self.topic))
+        partitions = self._create(world, self.placement) if self.placement else partitions_of(world, self.topic)
+        client = LedgerClient(self, partitions, world.cluster.client_brokers, world.folder.ledger(self.topic))
         client.start()
         return client
+
+    def _create(self, world: World, placement: Placement) -> int:
+        replicas = placement.replicas(world)
+        world.create_topic(self.topic, replicas, {"min.insync.replicas": str(min(2, *map(len, replicas)))})
+        return len(replicas)
 
 
 class LedgerClient(Client):
@@ -194,9 +201,13 @@ class LedgerClient(Client):
             consumer.close()
 
     def _saw(self, message: Message) -> None:
-        partition, offset = message.partition(), message.offset()
-        if partition is not None and offset is not None:
-            self._ledger.seen(partition, offset, int(message.value() or b"-1"))
+        partition, offset, value = message.partition(), message.offset(), message.value() or b"-1"
+        if partition is not None and offset is not None and self._is_ours(value):
+            self._ledger.seen(partition, offset, int(value))
+
+    def _is_ours(self, value: str | bytes) -> bool:
+        """Whether a record is to be accounted for: of a topic that others write to, only what names a number."""
+        return self._load.placement is not None or value.isdigit()
 
     def _note_watermark(self, consumer: Consumer, part: TopicPartition) -> None:
         """Note what the leader said with the last fetch; the library has it already."""
@@ -210,7 +221,8 @@ class LedgerClient(Client):
         for partition, end in high_watermarks(self.name, self._partitions, brokers).items():
             ledger.high_watermark(partition, end)
         records = read_back(self.name, self._partitions, brokers, committed=promise.transactional)
-        ledger.stored((Place(record.partition, record.offset), _number(record.value)) for record in records)
+        ours = (record for record in records if self._is_ours(record.value))
+        ledger.stored((Place(record.partition, record.offset), _number(record.value)) for record in ours)
         ledger.close()
         return self._report(judge(ledger.history), binding=promise.acks == "all")
 
@@ -269,10 +281,15 @@ def keep_ledger(
     transactional: bool = False,
     keys: int = 0,
     per_second: int = 50,
+    existing: bool = False,
 ) -> KeepLedger:
-    """Keep account of every record that is written and read; no build may lose, invent, move or reorder any."""
+    """Keep account of every record that is written and read; no build may lose, invent, move or reorder any.
+
+    An `existing` topic is one that the plan has made: it is written to in all partitions that it has now.
+    """
     if acks != "all" and (idempotent or transactional):
         raise ValueError("a producer that is idempotent or transactional has acks=all: write idempotent=False")
     if transactional and not idempotent:
         raise ValueError("a transactional producer is idempotent")
-    return KeepLedger(topic, Promise(acks, idempotent, transactional), keys, per_second)
+    placement = None if existing else Placement.ONE_PER_BROKER
+    return KeepLedger(topic, Promise(acks, idempotent, transactional), keys, per_second, placement)

@@ -1,15 +1,20 @@
-"""Where a load's topics lie: which brokers hold their replicas."""
+"""Where a load's topics lie: which brokers hold their replicas, and how many partitions there are."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from enum import StrEnum
 
+from harness.cluster.partitions import replicas_of
+from harness.cluster.protocol import Unreachable
 from harness.cluster.topology import Topology
-from harness.scenario.world import World
+from harness.scenario.world import ActionFailed, World
 
 OFFSETS_TOPIC = "__consumer_offsets"
 _COPIES = 3
+_KNOWN_SECONDS = 15.0
+_POLL_SECONDS = 0.2
 
 
 class Placement(StrEnum):
@@ -28,6 +33,22 @@ class Placement(StrEnum):
             brokers = topology.voter_ids if topology.combined else topology.broker_ids
             return spread(brokers, 1, len(brokers))
         return spread(topology.broker_ids, len(topology.broker_ids), _COPIES)
+
+
+def partitions_of(world: World, topic: str) -> int:
+    """Return how many partitions a topic has, by the first broker that knows it. Raises ActionFailed."""
+    deadline, last = time.monotonic() + _KNOWN_SECONDS, "no broker knows it"
+    while time.monotonic() < deadline and not world.cluster.is_closed:
+        for broker in world.cluster.brokers.values():
+            try:
+                found = replicas_of(world.cluster.wire, broker, topic)
+            except Unreachable as error:
+                last = str(error)
+                continue
+            if found:
+                return len(found)
+        time.sleep(_POLL_SECONDS)
+    raise ActionFailed(f"how many partitions “{topic}” has is not known: {last}")
 
 
 def spread(brokers: Sequence[int], partitions: int, copies: int) -> list[tuple[int, ...]]:

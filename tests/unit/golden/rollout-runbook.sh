@@ -49,6 +49,9 @@ case $COMMAND_CONFIG in /* | "") ;; *) COMMAND_CONFIG=$PWD/$COMMAND_CONFIG ;; es
 #     grep -A 1 -E "ERROR|FATAL" || true'; }
 # print how many seconds a client waited at most in the last $1 seconds; if it is left out, you are asked
 # longest_wait() { … your monitoring; }
+# succeed if the topic ids on every broker's disks are the cluster's, else say why not in the last line; if it is
+# left out, you are asked; runbook.md has how exports are made
+# topic_ids() { harness topic-ids check --config server.properties --merge broker-2.jsonl --merge …; }
 
 # ---- What was rehearsed. ----
 ANSWER='The rehearsal passed.'
@@ -76,6 +79,7 @@ the live process does not hold the right jar open (sha256 of /proc/PID/fd/N)
 the new jar writes an ERROR line that base'"'"'s own restart does not write, unless it only refuses a request (org.apache.kafka.common.errors)
 a client waits longer than its budget (rehearsed: 5 s)'
 TOLD=''
+IDS_AGREE='the topic ids on every broker'"'"'s disks are those of the cluster'
 RAISES=''
 export REFUSAL DURATION TRACE
 
@@ -463,6 +467,18 @@ rolled() {
     done
 }
 
+# ids_agree: before the first turn; a broker that restarts refuses partitions whose directories have another id.
+ids_agree() {
+    [ -n "$IDS_AGREE" ] || return 0
+    if ! command -v topic_ids >/dev/null 2>&1; then
+        confirm "$IDS_AGREE, which you have checked"
+        return 0
+    fi
+    say "checking that $IDS_AGREE"
+    found=$(topic_ids 2>&1 </dev/null) ||
+        halt "$IDS_AGREE: not so ($(printf '%s\n' "$found" | awk 'NF { last = $0 } END { printf "%s", last }'))"
+}
+
 # roll JAR NODE...: every node's turn, and the preferred leaders after the last.
 roll() {
     jar=$1
@@ -490,6 +506,7 @@ elect() {
 plan() {
     printf 'Nothing is done. %s\n\n' "$ANSWER"
     printf 'sh %s forward would take the turn of these nodes, and ask before each: %s\n%s\n\n' "$0" "$(all_nodes)" "$CHOICE"
+    [ -z "$IDS_AGREE" ] || printf 'Before the first turn, else no node is touched:\n  - %s\n' "$IDS_AGREE"
     printf 'Before each turn, for %s s at most, else the node is not touched:\n' "$BEFORE_SECONDS"
     for check in $CHECKS_BEFORE; do
         printf '  - %s\n' "$(describe "$check")"
@@ -567,6 +584,7 @@ needs stop_node start_node running_jar
 [ "$MODE" = back ] || needs error_lines
 if [ "$ASK" = no ]; then
     [ "$BUDGET_SECONDS" = 0 ] || needs longest_wait
+    [ "$MODE" != forward ] || [ -z "$IDS_AGREE" ] || needs topic_ids
 elif ! command -v longest_wait >/dev/null 2>&1; then
     longest_wait() {
         printf 'How many seconds did one of your clients wait at most in the last %s s? ' "$1" >&2
@@ -583,6 +601,7 @@ fi
 case $MODE in
 forward)
     TOUCHED=$(rolled "$@")
+    ids_agree
     roll new "$@"
     ;;
 back) roll base "$@" ;;
