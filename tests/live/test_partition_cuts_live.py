@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.cluster.runtime.network import why_not
+from harness.cluster.runtime.namespace_runtime import why_not
 from harness.model.events import FaultChanged, Noted
 from harness.model.runs import Outcome
 from harness.scenario import election_moves, partition_cuts
