@@ -75,6 +75,7 @@ class World:
         self.reached: dict[str, tuple[float, dict[str, int]]] = {}  # when a step began, how far partitions were then
         self.first_ids: dict[str, FirstId] = {}  # of topics, as they were when a plan wanted them remembered
         self.answers: dict[str, str] = {}  # what a client or a command said last, by what was asked
+        self.held: set[int] = set()  # nodes whose processes stand still
         self.stopping: dict[int, Future[bool]] = {}  # nodes that were asked to stop while the plan goes on
         self.phase_began = self.step_began = time.monotonic()
         self.write = write
