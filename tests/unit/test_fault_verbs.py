@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.base.errors import HarnessError
+from harness.cluster.node import NodeState
 from harness.cluster.runtime.link_probes import LinkMeasure
 from harness.cluster.runtime.links import Quality
 from harness.cluster.runtime.loopback_runtime import OnLoopback
@@ -24,12 +25,15 @@ from harness.scenario.actions.cut import cut, heal
 from harness.scenario.actions.degrade import degrade, mend
 from harness.scenario.actions.fill_disk import fill_disk, small_disk
 from harness.scenario.actions.hold import hold, release
-from harness.scenario.actions.set_clock import set_clock
+from harness.scenario.actions.set_clock import SetClock, set_clock
+from harness.scenario.conditions.has_ended import has_ended
 from harness.scenario.link_proof import tries_for
 from harness.scenario.monitors.process_faults import ProcessFaults
 from harness.scenario.parties import all_but, described, pairs_between, the_clients
 from harness.scenario.plan import kraft, scenario
 from harness.scenario.refs import fixed
+from harness.scenario.registry import load_all
+from harness.scenario.steps import Do
 from harness.scenario.world import ActionFailed, World
 
 LEADER, FOLLOWER = fixed(0, "the leader"), fixed(1, "a follower")
@@ -427,3 +431,35 @@ def test_a_disk_that_others_use_as_well_is_never_filled(tmp_path):
 def test_room_on_a_disk_has_a_unit():
     with pytest.raises(ValueError, match="'8 GB' is no room"):
         small_disk(LEADER, "8 GB")
+
+
+@pytest.mark.parametrize(
+    ("state", "has_gone"),
+    [(NodeState.DIED, True), (NodeState.KILLED, False), (NodeState.STOPPED, False), (NodeState.READY, False)],
+)
+def test_a_node_that_was_ended_has_not_ended_by_itself(state, has_gone):
+    nodes = {0: SimpleNamespace(state=state, exit_code=1)}
+    found = has_ended(LEADER).sample(SimpleNamespace(cluster=SimpleNamespace(nodes=nodes)))
+    assert (found.ok, found.detail) == (has_gone, {"state": str(state), "exit": 1})
+
+
+@pytest.mark.parametrize(
+    ("name", "need", "fault"),
+    [
+        ("full-disk", "network_namespaces", "fill_disk"),
+        ("failing-fsync", "failing_calls", "fail_fsync"),
+        ("wrong-clock", "fake_clock", "set_clock"),
+    ],
+)
+def test_every_fault_of_a_host_is_done_to_a_kafka_node_that_may_die_and_is_undone(name, need, fault):
+    known = load_all()[name]
+    done = [step.action for step in known.plan().steps if isinstance(step, Do)]
+    kinds = [type(each).__name__ for each in done]
+    assert need in known.needs
+    faults = [at for at, kind in enumerate(kinds) if kind == fault.title().replace("_", "")]
+    assert faults
+    if fault == "set_clock":
+        assert [each.shift for each in done if isinstance(each, SetClock)] == [300, -300, 0, 0]
+    else:
+        assert all(kinds[at - 1] == "AllowDeath" for at in faults)
+        assert "Start" in kinds[faults[-1] :]
