@@ -54,7 +54,7 @@ def _state_of(pid: int) -> str:
 class Spawn(Protocol):
     """Starts a command in its own session, its output appended to a file; it dies with the harness.
 
-    One in a container does so when the harness ends in good order, or else before the next cluster in containers.
+    One in a container does so when the harness ends in good order, or else with its next command.
     """
 
     def __call__(self, command: Sequence[str], *, cwd: Path, output: Path, env: Mapping[str, str]) -> NodeProcess:
