@@ -22,8 +22,9 @@ from harness.toolbox.toolbox import Toolbox
 _MEMORY_GIB = 4
 _DISK_GIB = 3
 _ENGINE = (
-    "Only builds with Gradle in containers need one: install docker.io (Debian) or Docker, start dockerd, and join the "
-    "group docker or set DOCKER_HOST to an engine of your own; docs/containers.md has a way without host networking."
+    "Builds with Gradle in containers and nodes in containers (`--runtime container`) need one, and nothing else does: "
+    "install docker.io (Debian) or Docker, start dockerd, and join the group docker or set DOCKER_HOST to an engine of "
+    "your own; docs/containers.md has a way without host networking."
 )
 _IMAGE = "Make one: `harness image build`, or quicker `harness image build --host-bind`."
 

@@ -2,6 +2,7 @@
 
 from harness.scenario import (
     change_host,
+    fails,
     follows_leader,
     has_leader,
     is_up,
@@ -16,7 +17,13 @@ from harness.scenario.bounds import FetchTimeouts, RecoveryBound
 BY_NAME = kraft(controllers=3, observers=1, names=True)
 
 
-@scenario(BY_NAME, suite="gaps", budget="6m", properties=voter_moves.SHORT_SESSIONS)
+@scenario(
+    BY_NAME,
+    suite="gaps",
+    budget="6m",
+    properties=voter_moves.SHORT_SESSIONS,
+    expected=fails("moved_voters_catch_up", known="docs/gaps.md"),
+)
 def all_voters_move(plan, cluster, observer):
     """Does the observer follow voters whose names lead to other hosts, and do voters that all move at once elect?
 

@@ -1,6 +1,6 @@
 """A network that is slow, narrow, lossy, and closed to clients here and there."""
 
-from harness.scenario import cut, degrade, heal, kraft, let_pass, mend, scenario, voter_moves
+from harness.scenario import cut, degrade, heal, keep_ledger, kraft, let_pass, mend, scenario, voter_moves
 
 
 @scenario(
@@ -14,6 +14,7 @@ def bad_network(plan, cluster, observer):
     were out of their reach for?
     """
     voter_moves.start_all(plan, observer)
+    plan.background(keep_ledger("ledger"))
     with plan.phase("a far observer"):
         plan.do(degrade(observer, cluster.all_but(observer), delay="50ms", bandwidth="3mbit"))
         voter_moves.expect_whole(plan, observer, "over_a_slow_link")

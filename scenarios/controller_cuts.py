@@ -4,6 +4,7 @@ from harness.scenario import (
     has_given_up,
     has_leader,
     is_up,
+    keep_ledger,
     kraft,
     partition_cuts,
     scenario,
@@ -23,6 +24,7 @@ def controller_cuts(plan, cluster, *_):
         plan.guard(is_up(), has_leader(), within="90s")
         first, second = plan.name_brokers("first broker", "second broker")
         active, *_ = plan.name_voters("active controller", "second controller", "third controller")
+    plan.background(keep_ledger("ledger"))
     partition_cuts.ask_of_an_unheard_controller(plan, active, (first, second))
     with plan.phase("who is the controller now"):
         plan.guard(has_leader(), voters_caught_up(), within="20s")

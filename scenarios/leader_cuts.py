@@ -21,4 +21,5 @@ def leader_cuts(plan, cluster, *_):
 def isr_of_one(plan, cluster, *_):
     """When the only replica in sync is cut off, does nobody else lead, and do only unclean elections lose anything?"""
     brokers = election_moves.begin(plan)
+    plan.background(keep_ledger("ledger"))
     partition_cuts.ask_of_an_isr_of_one(plan, cluster, *brokers)

@@ -35,9 +35,10 @@ BACK, ISR, ELECTION = "40s", "15s", "20s"
 
 
 def expect_lost(plan, topic, records):
-    """Expect that exactly so many of the acknowledged records are gone."""
+    """Expect that exactly so many of the acknowledged records are gone, and that everybody has the same left."""
     plan.do(count_lost(topic))
     plan.expect(lost(topic, records), within="1s", named=f"{topic.replace('-', '_')}_lost_{records}")
+    election_moves.expect_same_replicas(plan, topic)
 
 
 @scenario(

@@ -1,6 +1,7 @@
 """The observer starts with one right address only, and the voter behind it stops."""
 
 from harness.scenario import (
+    fails,
     follows_leader,
     has_leader,
     has_new_leader,
@@ -16,7 +17,12 @@ from harness.scenario import (
 )
 
 
-@scenario(kraft(controllers=3, observers=1), suite=("bootstrap", "standard"), budget="4m")
+@scenario(
+    kraft(controllers=3, observers=1),
+    suite=("bootstrap", "standard"),
+    budget="4m",
+    expected=fails("observer_recovers", known=voter_moves.ASKS_CONFIGURED_ONLY),
+)
 def new_mechanism(plan, cluster, observer):
     """Does an observer that was configured with one right address only survive the stop of the voter behind it?"""
     with plan.phase("the voters start"):

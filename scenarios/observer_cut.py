@@ -2,6 +2,7 @@
 
 from harness.scenario import (
     cut,
+    fails,
     has_leader,
     heal,
     is_up,
@@ -15,7 +16,12 @@ from harness.scenario import (
 )
 
 
-@scenario(kraft(controllers=3, observers=1, network=True), suite=("faults", "gaps"), budget="4m")
+@scenario(
+    kraft(controllers=3, observers=1, network=True),
+    suite=("faults", "gaps"),
+    budget="4m",
+    expected=fails("observer_recovers", known="KAFKA-19354", before="4.2"),
+)
 def observer_cut(plan, cluster, observer):
     """Does the observer find the same leader again, once a cut between them heals, with only stale addresses to ask?
 

@@ -20,6 +20,7 @@ from harness.base.errors import HarnessError
 from harness.base.locks import MARKER, owned, scratch, sweep
 from harness.base.progress import Reporter
 from harness.cluster.runtime.namespaces import enter_user_namespace
+from harness.containers.in_use import sweep_what_was_left
 from harness.model.request import Request
 from harness.rundir.directory import RunDirectory
 from harness.toolbox.toolbox import Toolbox, local_toolbox
@@ -155,8 +156,7 @@ def at_work() -> Iterator[None]:
     What killed harnesses left is swept first.
     """
     temporary = Path(tempfile.gettempdir())
-    for parent in (temporary, *toolbox().cache.glob("*/")):
-        sweep(parent)
+    sweep_what_was_left([left for parent in (temporary, *toolbox().cache.glob("*/")) for left in sweep(parent)])
     _in_work.clear()
     _shown.update(dict.fromkeys(_shown, False))
     with _held, scratch(temporary) as folder, _temporary_files_in(folder):

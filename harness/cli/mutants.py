@@ -24,6 +24,7 @@ _MUTANTS_HELP = help_text(
         ("harness mutants tests/mutants/series", "the shipped series with one line wrong"),
         ("harness mutants --without tests,proof --out out/live", "what live clusters notice alone"),
         ("harness mutants --only leaks-on-every-append --out out/mutants", "one row of a table"),
+        ("harness mutants --only vote-is-forgotten --without tests,proof --suite chaos --seeds 20", "what chaos finds"),
     ),
 )
 _POWER_HELP = help_text(
@@ -45,6 +46,8 @@ Jobs = Annotated[int, typer.Option("--jobs", min=1, max=16, help="Clusters side 
 Simulate = Annotated[
     str, typer.Option("--simulate", help="How long to run upstream's simulations on each jar: 60s.", show_default=False)
 ]
+Seeds = Annotated[int, typer.Option("--seeds", min=1, help="As for `harness verify`.")]
+_SEEDS = Request().seeds
 Times = Annotated[int, typer.Option("--times", min=1, help="How often a size must be noticed, of as many times.")]
 TableOut = Annotated[
     Path | None,
@@ -63,6 +66,7 @@ def mutants(
     only: Only = None,
     without: Without = "",
     suite: Suite = "",
+    seeds: Seeds = _SEEDS,
     series: Series = "",
     builder: Builder = "auto",
     jobs: Jobs = 2,
@@ -76,7 +80,8 @@ def mutants(
     from harness.stages.mutants import RESULTS, Workshop, detect
 
     left_out, read = _parts(without), load_mutants(folder, only or ())
-    request = _request(Request(series=series, builder=builder, jobs=jobs, offline=offline, simulate=simulate), suite)
+    asked = Request(series=series, builder=builder, jobs=jobs, offline=offline, simulate=simulate, seeds=seeds)
+    request = _request(asked, suite)
     made = _table_dir(out, "mutants", RESULTS)
     found = detect(
         read, Workshop(made, read.ground, request, common.toolbox(offline=offline), common.reporter()), left_out

@@ -6,6 +6,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -148,13 +149,17 @@ class Cluster:
         self.close()
 
     def close(self) -> None:
-        """Kill what still runs and release the addresses; a graceful end would show nothing more."""
+        """Kill what still runs and release the addresses; a graceful end would show nothing more.
+
+        Raises HarnessError for what does not end, once everything else has.
+        """
         self._closed = True
-        for node in self.nodes.values():
-            node.kill()
-        self.mode.close()
-        if self._owns_runtime:
-            self.runtime.close()
+        with ExitStack() as last_first:
+            if self._owns_runtime:
+                last_first.callback(self.runtime.close)
+            last_first.callback(self.mode.close)
+            for node in self.nodes.values():
+                last_first.callback(node.kill)
 
     @property
     def is_closed(self) -> bool:

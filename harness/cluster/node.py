@@ -27,7 +27,7 @@ from harness.cluster.metadata_log.dump import dump_log
 from harness.cluster.node_figures import with_reporter
 from harness.cluster.observed_arm import ObservedArm, prove
 from harness.cluster.protocol import Wire
-from harness.cluster.runtime.base import NodeProcess, Spawn
+from harness.cluster.runtime.base import NodeProcess, Spawn, end_at_once
 from harness.cluster.threads import dump_threads
 from harness.kafka.release_lines import Line
 from harness.model.setup import Profile
@@ -300,7 +300,10 @@ class Node:
             self.thread_dumps += [made] if made else []
 
     def kill(self) -> None:
-        """End the node at once (kill -9); one that is stopping in another thread is ended as well."""
+        """End the node at once (kill -9); one that is stopping in another thread is ended as well.
+
+        Raises HarnessError for one that does not end.
+        """
         if self._begin_end() or self.state is NodeState.STOPPING:
             self._end()
 
@@ -319,8 +322,7 @@ class Node:
         assert self._process is not None
         if self._launch.before_kill is not None:
             self._launch.before_kill()
-        self._process.send_signal(signal.SIGKILL)
-        self._process.wait()
+        end_at_once(self._process, f"Node {self.id}")
         self._enter(NodeState.KILLED)
 
     @property

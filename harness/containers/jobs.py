@@ -20,6 +20,7 @@ from testcontainers.core.container import DockerContainer
 from harness.base.errors import HarnessError
 from harness.containers.engine import ENGINE_ERRORS, GROUP_LABEL, OWNER_LABEL, Engine, remove_group
 from harness.containers.failures import CommandEnd, engine_lost, refused
+from harness.containers.in_use import in_use
 from harness.containers.line_stream import Lines
 from harness.containers.owners import this_process
 
@@ -86,17 +87,18 @@ def run_job(engine: Engine, job: Job, on_line: Callable[[str], None]) -> Iterato
     _check_sources(job.mounts)
     build = uuid.uuid4().hex
     prepared = _prepared(job, build)
-    try:
-        with _engine_errors(engine):
-            _check_image(engine, job.image)
-            container = prepared.start().get_wrapped_container()
-            ended = _watched(container, job, on_line)
-            if ended.exit_code > 128 and not engine.answers():  # an engine that ends kills what it runs first
-                raise engine_lost(engine.address)
-        yield FinishedJob(ended, engine, container)
-    finally:
-        remove_group(engine, build)
-        prepared.get_docker_client().client.close()
+    with in_use():
+        try:
+            with _engine_errors(engine):
+                _check_image(engine, job.image)
+                container = prepared.start().get_wrapped_container()
+                ended = _watched(container, job, on_line)
+                if ended.exit_code > 128 and not engine.answers():  # an engine that ends kills what it runs first
+                    raise engine_lost(engine.address)
+            yield FinishedJob(ended, engine, container)
+        finally:
+            remove_group(engine, build)
+            prepared.get_docker_client().client.close()
 
 
 @contextmanager

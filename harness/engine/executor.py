@@ -138,7 +138,7 @@ class Run:
         except RunCancelled:
             raise
         except HarnessError as error:
-            self._recorder.harness_failed(str(error))
+            self._recorder.harness_failed(str(_first_of(error)))
         except Exception as error:
             self._recorder.harness_failed(f"{type(error).__name__}: {error}")
         if left := end_leftovers(self._recorder.folder.nodes):
@@ -246,3 +246,10 @@ class Run:
         line = self._recorder.on_look(look)
         for monitor in self._monitors:
             monitor.on_look(look, line)
+
+
+def _first_of(error: HarnessError) -> HarnessError:
+    """Return what went wrong first: what cleaning up met after it only follows from that."""
+    while isinstance(error.__context__, HarnessError):
+        error = error.__context__
+    return error

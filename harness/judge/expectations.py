@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from harness.model.declaration import Declaration
+from harness.model.declaration import Declaration, DeclaredScenario
 from harness.model.runs import Verdict
 from harness.model.verdict import CellOutcome, CellState, VerdictRecord
 
@@ -26,17 +26,24 @@ _EXIT = {Met.EXPECTED: Verdict.SHIP, Met.UNEXPECTED: Verdict.HOLD, Met.UNDECIDED
 
 @dataclass(frozen=True, slots=True)
 class MetCell:
-    """A cell with what was expected of it."""
+    """A cell with what was expected of it; `known` is where the defect is described that is expected to show."""
 
     scenario: str
     arm: str
     expected: str
     shown: str
     met: Met
+    known: str = ""
+
+    @property
+    def wanted(self) -> str:
+        """What was expected, and where it is described."""
+        return f"{self.expected}, known: {self.known}" if self.known else self.expected
 
     def __str__(self) -> str:
-        wanted = f", not {self.expected}" if self.met is not Met.EXPECTED else ""
-        return f"{self.scenario} on {self.arm}: {self.shown}{wanted}: {self.met}"
+        wanted = f", not {self.wanted}" if self.met is not Met.EXPECTED else ""
+        known = f" (known: {self.known})" if self.known and self.met is Met.EXPECTED else ""
+        return f"{self.scenario} on {self.arm}: {self.shown}{known}{wanted}: {self.met}"
 
 
 def met_by(expected: str, cell: CellOutcome) -> Met:
@@ -50,13 +57,18 @@ def met_cells(declaration: Declaration, record: VerdictRecord) -> tuple[MetCell,
     """Return every cell of a verification without a candidate; none where there is one."""
     if declaration.candidate:
         return ()
-    expected = {scenario.name: scenario.expected for scenario in declaration.scenarios}
+    declared = {scenario.name: scenario for scenario in declaration.scenarios}
     return tuple(
-        MetCell(scenario.name, cell.arm, expected[scenario.name], str(cell), met_by(expected[scenario.name], cell))
+        _met_cell(declared[scenario.name], cell.arm, cell)
         for scenario in record.scenarios
         for cell in scenario.cells
         if any(arm.name == cell.arm for arm in declaration.arms)
     )
+
+
+def _met_cell(declared: DeclaredScenario, arm: str, cell: CellOutcome) -> MetCell:
+    met = met_by(declared.expected, cell)
+    return MetCell(declared.name, arm, declared.expected, str(cell), met, declared.known)
 
 
 def all_met(cells: Iterable[MetCell]) -> Met:

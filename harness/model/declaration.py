@@ -17,12 +17,16 @@ SCHEMA = 2
 
 @dataclass(frozen=True, slots=True)
 class DeclaredScenario:
-    """A scenario of the plan; `question` is its docstring in one sentence, `expected` what stock shows of it."""
+    """A scenario of the plan; `question` is its docstring in one sentence.
+
+    `expected` is the outcome that base's Kafka shows as it is, `known` where the defect is described by which it fails.
+    """
 
     name: str
     question: str = ""
     budget_seconds: float = 0.0
     expected: str = "PASSED"
+    known: str = ""
 
 
 @dataclass(frozen=True, slots=True)

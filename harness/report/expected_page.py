@@ -43,5 +43,6 @@ def _row(row: MatrixRow, cells: Mapping[tuple[str, str], MetCell]) -> MatrixRow:
 def _cell(view: CellView, cell: MetCell | None) -> CellView:
     if cell is None:
         return view
-    wanted = "" if cell.met is Met.EXPECTED else f": {cell.expected} is expected"
-    return replace(view, standing=_STANDING[cell.met], reason=f"{view.reason}{wanted}".lstrip(": "))
+    known = f"known: {cell.known}" if cell.known else ""
+    wanted = known if cell.met is Met.EXPECTED else f"{cell.wanted} is expected"
+    return replace(view, standing=_STANDING[cell.met], reason=": ".join(filter(None, (view.reason, wanted))))

@@ -23,7 +23,7 @@ def render_expectations(cells: Sequence[MetCell]) -> str:
     """Return the summary of a verification without a candidate: what was expected of Kafka as it is, and what came."""
     met = sum(cell.met is Met.EXPECTED for cell in cells)
     rows = (
-        f"| {plain(cell.scenario)} | {plain(cell.arm)} | {plain(cell.expected)} | {plain(cell.shown)} | {cell.met} |"
+        f"| {plain(cell.scenario)} | {plain(cell.arm)} | {plain(cell.wanted)} | {plain(cell.shown)} | {cell.met} |"
         for cell in cells[:_ROWS]
     )
     return "\n".join(

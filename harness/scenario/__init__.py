@@ -1,6 +1,6 @@
 """Scenarios: one question put to a real cluster, as a plan of phases, guards, actions and expectations.
 
-For authors: `scenario`, `kraft`, `zookeeper` and the stretches of plan in `voter_moves`, `election_moves`,
+For authors: `scenario`, `kraft`, `zookeeper`, `fails` and the stretches of plan in `voter_moves`, `election_moves`,
 `partition_cuts` and `topic_id_moves` stand here, and so does every registered verb by its own name (`stop`,
 `follows_leader`, …; `harness list --verbs` has them all).
 """
@@ -12,9 +12,19 @@ from typing import Any
 from harness.base.errors import HarnessError
 from harness.scenario import election_moves, partition_cuts, topic_id_moves, voter_moves
 from harness.scenario.plan import kraft, scenario, zookeeper
+from harness.scenario.stock import fails
 from harness.scenario.verbs import verb
 
-__all__ = ["election_moves", "kraft", "partition_cuts", "scenario", "topic_id_moves", "voter_moves", "zookeeper"]
+__all__ = [
+    "election_moves",
+    "fails",
+    "kraft",
+    "partition_cuts",
+    "scenario",
+    "topic_id_moves",
+    "voter_moves",
+    "zookeeper",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from statistics import median
 
 from harness.model.events import ClientSeconds
@@ -26,13 +27,12 @@ class AnsweredSeconds:
         """Count seconds from now on."""
         self._began = time.monotonic()
 
-    def answered(self, latency_seconds: float | None) -> None:
-        """Note an answer, and how long it took where that is known."""
+    def answered(self, latencies_seconds: Sequence[float | None]) -> None:
+        """Note answers that came at one moment, and how long each took where that is known."""
         second = self._second()
         with self._lock:
-            self._answers[second] += 1
-            if latency_seconds is not None:
-                self._latencies[second].append(latency_seconds)
+            self._answers[second] += len(latencies_seconds)
+            self._latencies[second] += [each for each in latencies_seconds if each is not None]
 
     def failed(self) -> None:
         """Note a request that failed for good."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 
 from confluent_kafka import KafkaException
 
@@ -55,8 +55,13 @@ class Client(ABC):
 
     def answered(self, key: Hashable = 0, latency_seconds: float | None = None) -> None:
         """Note an answer for one of the keys, and how long it took where that is known."""
-        self.pauses.answered(key)
-        self._answered_seconds.answered(latency_seconds)
+        self.answered_all([key], [latency_seconds])
+
+    def answered_all(self, keys: Collection[Hashable], latencies_seconds: Sequence[float | None]) -> None:
+        """Note answers that came at one moment: how long each took, and for which keys there was one."""
+        for key in keys:
+            self.pauses.answered(key)
+        self._answered_seconds.answered(latencies_seconds)
 
     def failed(self, error: str) -> None:
         """Note a request that failed for good, by the name of its error."""

@@ -26,6 +26,7 @@ from harness.scenario.conditions.partition_leaders import (
     led_by,
     led_by_first_in_sync,
 )
+from harness.scenario.conditions.replicas_agree import replicas_agree
 from harness.scenario.loads.records import produce
 from harness.scenario.plan import Plan
 from harness.scenario.refs import NodeRef
@@ -91,6 +92,7 @@ def ask_for_clean_elections(plan: Plan) -> None:
         plan.expect(led_by("bar", third), within="10s", named="first_of_new_assignment_leads")
         plan.do(count_lost("bar"))
         plan.expect(lost("bar", 0), within="1s", named="clean_elections_lose_nothing")
+        expect_same_replicas(plan, "bar")
 
 
 def ask_without_leaders(plan: Plan, *, by_setting_alone: bool) -> None:
@@ -109,6 +111,7 @@ def ask_without_leaders(plan: Plan, *, by_setting_alone: bool) -> None:
         plan.guard(is_up(), in_sync("none", first, second), within=_BACK)
         plan.do(count_lost("none"))
         plan.expect(lost("none", 0), within="1s", named="nothing_lost_without_replicas")
+        expect_same_replicas(plan, "none")
     with plan.phase("only one that is out of sync is alive, and unclean elections are off"):
         _leave_behind(plan, "off", first, second)
         plan.expect(has_no_partition_leader("off"), within=_FAILURE, named="nobody_leads_out_of_sync")
@@ -149,3 +152,10 @@ def _expect_loss(plan: Plan, topic: str, first: NodeRef, second: NodeRef, when: 
     plan.do(write(topic, 1), start(first))
     plan.guard(is_up(), in_sync(topic, first, second), within=_BACK)
     plan.expect(has_truncated(first, topic), within="5s", named=f"old_leader_truncates_{when}")
+    expect_same_replicas(plan, topic)
+
+
+def expect_same_replicas(plan: Plan, topic: str) -> None:
+    """Expect that everybody who has a replica of a topic has the same one, by the CRCs on the disks."""
+    named = f"replicas_agree_on_{topic.replace('-', '_')}"
+    plan.expect(replicas_agree(topic), within="10s", named=named)

@@ -1,4 +1,4 @@
-"""How bad a link must be seen to be before a plan goes on: as bad as it was made, and not worse. Pure."""
+"""How bad a link must be seen to be before a plan goes on: as bad as it was made, and not worse; later good. Pure."""
 
 from __future__ import annotations
 
@@ -67,3 +67,19 @@ def rate_flaw(quality: Quality, rate: float) -> str:
     if rate < _LEAST_OF_RATE * quality.bits_per_second:
         return f"it is too narrow: it let {rate / 1e6:.3f} Mbit/s through"
     return ""
+
+
+def still_bad(quality: Quality, measure: LinkMeasure, tries: Tries) -> str:
+    """Return in what a link is still as bad as it had been made; empty where it is good again."""
+    if measure.lost >= 1:
+        return "nothing came back"
+    if quality.delay and measure.round_trip >= 2 * quality.delay:
+        return f"it is still slow: a round trip took {1000 * measure.round_trip:.1f} ms"
+    if quality.loss and measure.lost:
+        return f"it still loses packets: {100 * measure.lost:.0f} % of {tries.count}"
+    return ""
+
+
+def still_narrow(quality: Quality, rate: float) -> str:
+    """Return why a link that let so many bits a second of a burst through is still narrow; empty where it is not."""
+    return f"it let {rate / 1e6:.2f} Mbit/s through" if rate <= _MOST_OF_RATE * quality.bits_per_second else ""

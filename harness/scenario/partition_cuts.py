@@ -13,6 +13,7 @@ from harness.scenario.actions.let_pass import let_pass
 from harness.scenario.actions.offer import offer
 from harness.scenario.actions.start import start
 from harness.scenario.actions.write_records import count_lost, write
+from harness.scenario.conditions.features import has_feature, lacks_feature
 from harness.scenario.conditions.has_logged import has_logged
 from harness.scenario.conditions.is_up import is_up
 from harness.scenario.conditions.keeps_up import keeps_up
@@ -22,7 +23,7 @@ from harness.scenario.conditions.offered_records import refused, took
 from harness.scenario.conditions.partition_leaders import has_no_partition_leader, has_truncated, in_sync, led_by
 from harness.scenario.election_moves import IN_KRAFT as ELECTIONS_IN_KRAFT
 from harness.scenario.election_moves import IN_ZOOKEEPER as ELECTIONS_IN_ZOOKEEPER
-from harness.scenario.election_moves import UNCLEAN
+from harness.scenario.election_moves import UNCLEAN, expect_same_replicas
 from harness.scenario.parties import Side
 from harness.scenario.plan import ClusterRef, Plan
 from harness.scenario.refs import NodeRef
@@ -44,6 +45,7 @@ _ISR, _ELECTION, _BACK = "15s", "20s", "40s"  # a lag and a half; a session, and
 _BEFORE, _AHEAD, _SAFE = 10, 15, 5  # records written to all, to the isolated leader alone, to the majority
 _TIMED_OUT, _TOO_FEW, _NOT_LEADER = "request_timed_out", "not_enough_replicas", "not_leader_or_follower"
 _AT_ONCE = "1s"
+ELIGIBLE = "eligible.leader.replicas.version"
 
 Brokers = tuple[NodeRef, ...]
 
@@ -107,7 +109,9 @@ def ask_of_a_leader_without_followers(plan: Plan, *brokers: NodeRef) -> None:
         _expect_taken(plan, alone, first, _SAFE, "all", "all_acks_are_taken")
         _expect_refused(plan, pair, first, "all", "all_acks_are_refused", _TOO_FEW)
     _heal_losing(plan, alone, brokers, 0)
-    _expect_loss(plan, pair, 0)
+    with plan.phase(f"“{pair}” is whole too"):
+        _expect_whole(plan, pair, brokers)
+        _expect_loss(plan, pair, 0)
 
 
 def ask_of_a_deposed_leader(plan: Plan, side: Side, called: str, *brokers: NodeRef) -> None:
@@ -143,7 +147,9 @@ def ask_of_an_isr_of_one(plan: Plan, cluster: ClusterRef, *brokers: NodeRef) -> 
     """Cut the leader from its followers until it is alone in sync, and then from everybody.
 
     Nobody else may lead then, and nothing is lost; with unclean elections it is, acks=all or not, unless
-    min.insync.replicas forbade the writes.
+    min.insync.replicas forbade the writes. Eligible replicas (KIP-966) are who left an ISR that was smaller than
+    min.insync.replicas: where the cluster keeps account of them the follower that left last leads, and only acks=1 is
+    lost. So the third leaves first: who of two that leave at once is eligible would be chance.
     """
     first, second, third = brokers
     others = (second, third)
@@ -155,14 +161,18 @@ def ask_of_an_isr_of_one(plan: Plan, cluster: ClusterRef, *brokers: NodeRef) -> 
             if topic in unclean:
                 settings[UNCLEAN.replace(".", "_")] = "true"
             _make(plan, topic, brokers, **settings)
-        plan.do(cut(first, others))
-        for topic in topics:
-            _expect_lag(plan, topic, first)
-        plan.guard(*(in_sync(topic, first) for topic in topics), within=_ISR)
+        for lost_one, left in ((third, (first, second)), (second, (first,))):
+            plan.do(cut(first, lost_one))
+            for topic in topics:
+                _expect_lag(plan, topic, first, f"one_ack_is_taken_by_{len(left)}")
+            plan.guard(*(in_sync(topic, *left) for topic in topics), within=_ISR)
     with plan.phase("the leader that is alone in sync is cut from everybody"):
         plan.do(cut(first, (cluster.all_but(first), cluster.coordinator)))
-        for topic in clean:
-            _expect(plan, topic, "nobody_leads", has_no_partition_leader(topic, told_by=others), within=_ELECTION)
+        _expect(plan, clean[0], "nobody_leads", has_no_partition_leader(clean[0], told_by=others), within=_ELECTION)
+        with plan.only_if(lacks_feature(ELIGIBLE)):
+            _expect(plan, clean[1], "nobody_leads", has_no_partition_leader(clean[1], told_by=others), within=_ELECTION)
+        with plan.only_if(has_feature(ELIGIBLE)):
+            _expect(plan, clean[1], "eligible_one_leads", led_by(clean[1], second, told_by=others), within=_ELECTION)
         for topic in unclean:
             _expect(plan, topic, "another_leads", led_by(topic, second, told_by=others), within=_ELECTION)
         for one, two in (clean, unclean):
@@ -170,11 +180,13 @@ def ask_of_an_isr_of_one(plan: Plan, cluster: ClusterRef, *brokers: NodeRef) -> 
             _expect_refused(plan, two, first, "all", "isolated_leader_refuses", _TOO_FEW)
     with plan.phase("the leader that was alone in sync comes back"):
         plan.do(heal())
-        for topic in topics:
-            leader = second if topic in unclean else first
-            _expect(plan, topic, "leads_in_the_end", led_by(topic, leader), within=_ELECTION)
-            _expect_whole(plan, topic, brokers)
-            _expect_loss(plan, topic, {unclean[0]: 1 + _AHEAD, unclean[1]: 1}.get(topic, 0))
+        _expect_return(plan, clean[0], first, 0, brokers)
+        with plan.only_if(lacks_feature(ELIGIBLE)):
+            _expect_return(plan, clean[1], first, 0, brokers)
+        with plan.only_if(has_feature(ELIGIBLE)):
+            _expect_return(plan, clean[1], second, 1, brokers)
+        _expect_return(plan, unclean[0], second, 1 + _AHEAD, brokers)
+        _expect_return(plan, unclean[1], second, 1, brokers)
 
 
 def ask_of_an_unheard_controller(plan: Plan, cut_off: NodeRef, brokers: Brokers) -> None:
@@ -229,14 +241,21 @@ def _expect(plan: Plan, topic: str, named: str, condition: Condition, within: st
 def _expect_whole(plan: Plan, topic: str, brokers: Brokers) -> None:
     _expect(plan, topic, "all_up", is_up(), within=_BACK)
     _expect(plan, topic, "all_in_sync", in_sync(topic, *brokers), within=_BACK)
+    expect_same_replicas(plan, topic)
 
 
-def _expect_lag(plan: Plan, topic: str, leader: NodeRef) -> None:
+def _expect_return(plan: Plan, topic: str, leader: NodeRef, records: int, brokers: Brokers) -> None:
+    _expect(plan, topic, "leads_in_the_end", led_by(topic, leader), within=_ELECTION)
+    _expect_whole(plan, topic, brokers)
+    _expect_loss(plan, topic, records)
+
+
+def _expect_lag(plan: Plan, topic: str, leader: NodeRef, named: str = "one_ack_is_taken_at_once") -> None:
     """Write what a follower that is cut off lacks: one that holds all is in sync, however long it has been silent.
 
     Partition.isFollowerOutOfSync compares log ends first, and only then replica.lag.time.max.ms.
     """
-    _expect_taken(plan, topic, leader, 1, "1", "one_ack_is_taken_at_once")
+    _expect_taken(plan, topic, leader, 1, "1", named)
 
 
 def _expect_taken(plan: Plan, topic: str, node: NodeRef, records: int, acks: str, named: str) -> None:

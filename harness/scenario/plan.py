@@ -42,12 +42,11 @@ from harness.scenario.steps import (
     Phase,
     Step,
 )
+from harness.scenario.stock import StockFailure
 from harness.scenario.world import World
 
 NETWORK = "network_namespaces"  # what a topology with a network needs
 IDLE = "idle"  # the window of a soak
-_PASSED = "PASSED"
-_OUTCOME = re.compile(r"PASSED|FAILED\([a-z][a-z0-9_]*\)")
 _WINDOW = re.compile("[a-z][a-z0-9_]*")
 
 
@@ -247,7 +246,7 @@ class Scenario:
 
     It is part of each of its `suites`. `needs` names capabilities that the host must have. `properties` are server
     properties of every node. With `stalls_spoil` a host that starves a node spoils the run, whatever it showed; else
-    only what went wrong in it. `expected` is the outcome that Kafka as it is shows (`PASSED`, `FAILED(name)`).
+    only what went wrong in it. `expected` is what Kafka as it is fails, None where it passes.
     """
 
     name: str
@@ -260,7 +259,11 @@ class Scenario:
     needs: tuple[str, ...] = ()
     properties: Mapping[str, str] = field(default_factory=dict)
     stalls_spoil: bool = True
-    expected: str = _PASSED
+    expected: StockFailure | None = None
+
+    def failure_of(self, version: str) -> StockFailure | None:
+        """Return what Kafka of this version is expected to fail, as it is; None where it passes."""
+        return self.expected if self.expected and self.expected.is_of(version) else None
 
     def plan(self) -> Plan:
         """Build the plan: milliseconds, nothing started. Raises HarnessError where its function does."""
@@ -284,12 +287,12 @@ def scenario(
     budget: str,
     needs: tuple[str, ...] = (),
     properties: Mapping[str, str] = MappingProxyType({}),
-    expected: str = _PASSED,
+    expected: StockFailure | None = None,
 ) -> Callable[[PlanBuilder], Scenario]:
     """Make a scenario of a plan-building function; its name and docstring become the scenario's."""
     suites = (suite,) if isinstance(suite, str) else suite
-    if not _OUTCOME.fullmatch(expected):
-        raise ValueError(f"{expected!r} is nothing that stock can show: write PASSED or FAILED(name)")
+    if expected is not None and not isinstance(expected, StockFailure):
+        raise TypeError(f"{expected!r} is nothing that stock can show: leave it out where it passes, or write fails(…)")
 
     def make(build: PlanBuilder) -> Scenario:
         question = " ".join((build.__doc__ or "").split())

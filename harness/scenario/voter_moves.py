@@ -25,6 +25,8 @@ from harness.scenario.refs import NodeRef
 
 # A broker that was killed may register again when its session is over: nine seconds by default, and nothing of Raft.
 SHORT_SESSIONS = {"broker.session.timeout.ms": "4000", "broker.heartbeat.interval.ms": "1000"}
+# What stock fails by where each address that an observer was configured with is stale.
+ASKS_CONFIGURED_ONLY = "docs/upstream/observers-ask-configured-servers-only.md"
 
 
 def start_all(plan: Plan, observer: NodeRef) -> None:

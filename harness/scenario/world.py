@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
@@ -75,7 +76,9 @@ class World:
         self.first_ids: dict[str, FirstId] = {}  # of topics, as they were when a plan wanted them remembered
         self.answers: dict[str, str] = {}  # what a client or a command said last, by what was asked
         self.told: dict[str, dict[str, str]] = {}  # what nodes told in words, to be held against base's
-        self.step_began = time.monotonic()
+        self.held: set[int] = set()  # nodes whose processes stand still
+        self.stopping: dict[int, Future[bool]] = {}  # nodes that were asked to stop while the plan goes on
+        self.phase_began = self.step_began = time.monotonic()
         self.write = write
         self.is_over = is_over
         self.folder = folder
@@ -101,7 +104,8 @@ class World:
         return runtime
 
     def begin_phase(self, name: str) -> None:
-        """Tell every monitor which phase begins."""
+        """Mark the beginning of a phase, and tell every monitor of it."""
+        self.phase_began = time.monotonic()
         for monitor in self._monitors:
             monitor.begin_phase(name)
 

@@ -25,7 +25,9 @@ from harness.model.waivers import load_waivers
 from harness.rollout.nodes import parse_topology
 from harness.rollout.rehearsals import KINDS, rehearsals_of
 from harness.rundir.directory import RunDirectory
+from harness.scenario.plan import Scenario
 from harness.scenario.registry import load_all
+from harness.scenario.stock import PASSED
 from harness.stages.arm_kafka import kafka_of
 from harness.stages.candidate_kind import recognised
 from harness.stages.claimed_scenarios import check_claimed_scenarios
@@ -135,14 +137,18 @@ def _scenarios(
 ) -> tuple[DeclaredScenario, ...]:
     """Return what is declared to run: the rehearsals of a rollout, or the scenarios of a verification."""
     if not directory.roll_plan.exists:
-        return tuple(
-            DeclaredScenario(each.name, each.question, each.budget, each.expected) for each in inputs.scenarios
-        )
+        return tuple(_declared(each, inputs.sides.base.version) for each in inputs.scenarios)
     features = features_of_roll(*pair, directory.request.read(), toolbox, reporter)
     if features:
         directory.features.write(features)
     names = rehearsals_of(directory.roll_plan.read().rehearsals, features)
     return tuple(DeclaredScenario(name, KINDS[name].question) for name in names)
+
+
+def _declared(scenario: Scenario, version: str) -> DeclaredScenario:
+    failure = scenario.failure_of(version)
+    told = (failure.label, failure.known) if failure else (PASSED, "")
+    return DeclaredScenario(scenario.name, scenario.question, scenario.budget, *told)
 
 
 def _declaration(

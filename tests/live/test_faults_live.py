@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.cluster.runtime.network import why_not
+from harness.cluster.runtime.namespace_runtime import why_not
 from harness.model.events import ClientSettled, FaultChanged
 from harness.rundir.journal import events_of, read_journal
 

@@ -1,9 +1,12 @@
 """Networks of the run's own, in this kernel: hosts, cuts, and that nothing is left, whatever ends them."""
 
+import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -15,9 +18,9 @@ from harness.base.errors import HarnessError
 from harness.base.waiting import wait_until
 from harness.cluster.runtime.link_probes import Tries
 from harness.cluster.runtime.links import Links, Quality
-from harness.cluster.runtime.namespace_runtime import InNamespaces
+from harness.cluster.runtime.namespace_runtime import InNamespaces, why_not
 from harness.cluster.runtime.namespaces import inhabitants
-from harness.cluster.runtime.network import CLIENTS, HARNESS, Network, host_name, why_not
+from harness.cluster.runtime.network import CLIENTS, HARNESS, Network, host_name
 from harness.cluster.runtime.opening import in_runtime
 from harness.cluster.runtime.rtnetlink import RuleAction, add_rule, delete_rule
 from harness.cluster.topology import Topology
@@ -258,7 +261,7 @@ HELD = """
 import sys, time
 from pathlib import Path
 from harness.cluster.runtime.links import Links, Quality
-from harness.cluster.runtime.namespace_runtime import InNamespaces
+from harness.cluster.runtime.namespace_runtime import InNamespaces, why_not
 from harness.cluster.runtime.network import Network
 network = Network([0])
 spawn = InNamespaces(network).spawner(0)
@@ -307,3 +310,32 @@ def test_a_node_starts_on_its_own_host(network, tmp_path):
     started = spawn(["/bin/cat", "/proc/net/fib_trie"], cwd=tmp_path, output=output, env={})
     assert started.wait(10) == 0
     assert "192.0.2.12" in Path(output).read_text()
+
+
+AS_USER = """
+import sys
+from harness.cluster.runtime.namespaces import enter_user_namespace
+import pytest
+sys.exit(enter_user_namespace() or pytest.main(sys.argv[1:]))
+"""
+
+
+def as_nobody(*command, **settings):
+    """Run a command as a user who may do nothing."""
+    rights = ["--reuid=65534", "--regid=65534", "--clear-groups", "--bounding-set=-all", "--inh-caps=-all"]
+    where = Path(__file__).parents[2]
+    whole = ["setpriv", *rights, *command]
+    return subprocess.run(whole, cwd=where, capture_output=True, text=True, check=False, **settings)
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"), reason="needs root, and setpriv")
+def test_an_ordinary_user_has_all_of_it_where_the_kernel_lets_users_have_namespaces():
+    if as_nobody(sys.executable, "-B", "-c", "import harness, pytest").returncode:
+        pytest.skip(f"nobody but its owner can use {sys.executable}: chmod o+x each folder on the way to it")
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o777)
+        own = ["-q", "-m", "live", "-p", "no:cacheprovider", f"--basetemp={folder}/own", "-k", "not ordinary_user"]
+        done = as_nobody(sys.executable, "-B", "-c", AS_USER, *own, __file__, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert " passed" in done.stdout
+    assert "skipped" not in done.stdout, done.stdout

@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.cluster.runtime.network import why_not
+from harness.cluster.runtime.namespace_runtime import why_not
 from harness.model.events import FaultChanged, Noted
 from harness.model.runs import Outcome
 from harness.scenario import election_moves, partition_cuts
@@ -22,10 +22,10 @@ def test_with_an_isr_of_one_only_an_unclean_election_loses_what_all_acks_promise
     assert result.outcome is Outcome.PASSED, result.summary
     lost = {event.text for event in events if isinstance(event, Noted) and event.text.endswith("are gone")}
     assert lost == {
-        "0 of 26 acknowledged records of “isr-of-one-min-1” are gone",
-        "0 of 11 acknowledged records of “isr-of-one-min-2” are gone",
-        "16 of 26 acknowledged records of “unclean-min-1” are gone",
-        "1 of 11 acknowledged records of “unclean-min-2” are gone",
+        "0 of 27 acknowledged records of “isr-of-one-min-1” are gone",
+        "0 of 12 acknowledged records of “isr-of-one-min-2” are gone",
+        "16 of 27 acknowledged records of “unclean-min-1” are gone",
+        "1 of 12 acknowledged records of “unclean-min-2” are gone",
     }
     faults = [event for event in events if isinstance(event, FaultChanged) and event.status == "proved"]
     assert faults

@@ -30,7 +30,7 @@ def test_answers_are_counted_in_the_second_in_which_they_came_with_how_long_they
     seconds = AnsweredSeconds()
     for at, latency in ((100.1, 0.004), (100.9, 0.006), (100.95, 0.02), (103.2, 2.5)):
         clock.now = at
-        seconds.answered(latency)
+        seconds.answered([latency])
     assert seconds.event("orders") == ClientSeconds(
         "orders", 3.2, (3, 0, 0, 1), (0, 0, 0, 0), (6.0, 0.0, 0.0, 2500.0), (20.0, 0.0, 0.0, 2500.0)
     )
@@ -38,7 +38,7 @@ def test_answers_are_counted_in_the_second_in_which_they_came_with_how_long_they
 
 def test_a_second_without_an_answer_is_there_up_to_now(clock):
     seconds = AnsweredSeconds()
-    seconds.answered(0.001)
+    seconds.answered([0.001])
     clock.now = 104.5
     assert seconds.event("orders").acknowledged == (1, 0, 0, 0, 0)
 
@@ -47,7 +47,7 @@ def test_seconds_are_counted_from_when_the_client_began(clock):
     seconds = AnsweredSeconds()
     clock.now = 130.0
     seconds.begin()
-    seconds.answered(None)
+    seconds.answered([None])
     assert (seconds.event("group").ago, seconds.event("group").acknowledged) == (0.0, (1,))
     assert seconds.event("group").longest_ms == (0.0,), "a client that does not know says 0"
 
@@ -78,5 +78,5 @@ def test_an_answer_costs_its_client_little():
     seconds = AnsweredSeconds()
     began = time.process_time()
     for _ in range(20_000):
-        seconds.answered(0.001)
+        seconds.answered([0.001])
     assert (time.process_time() - began) / 20_000 * 50 < 0.01, "50 records a second take less than 1 % of a core"

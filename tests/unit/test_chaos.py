@@ -1,27 +1,33 @@
 """Chaos: what a seed stands for, scenarios that are made from their names, and failing ones made smaller."""
 
 from itertools import pairwise
+from threading import Event
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.base.errors import HarnessError
+from harness.scenario.actions import let_pass
+from harness.scenario.actions.begin_to_stop import BeginToStop, StartStopped, begin_to_stop, start_stopped
 from harness.scenario.actions.cut import Cut, Heal
 from harness.scenario.actions.degrade import Degrade, Mend
 from harness.scenario.actions.hold import Hold, Release
 from harness.scenario.actions.kill import Kill
+from harness.scenario.actions.let_pass import AwaitTime, await_time
 from harness.scenario.actions.start import Start
-from harness.scenario.actions.stop import Stop
 from harness.scenario.chaos.plans import TOPOLOGY, chaos_scenario, disruptions_of, part_of
 from harness.scenario.chaos.schedule import _OF_PROCESSES, Disturbance, schedule, turns
 from harness.scenario.chaos.shrinking import fewest
+from harness.scenario.refs import fixed
 from harness.scenario.registry import load_all, select
 from harness.scenario.steps import Do, Expect
+from harness.scenario.world import ActionFailed
 
 KNOWN = load_all()
 SEEDS = st.integers(0, 10**6)
-BEGINNINGS = (Kill, Stop, Hold, Cut, Degrade)
+BEGINNINGS = (Kill, BeginToStop, Hold, Cut, Degrade)
 
 
 @given(SEEDS)
@@ -61,10 +67,10 @@ def test_what_begins_ends_and_every_node_runs_at_the_end(seed):
     down, cut, actions = set(), 0, actions_of(f"chaos-{seed}")
     for action in actions:
         match action:
-            case Kill(node=node) | Stop(node=node) | Hold(node=node):
+            case Kill(node=node) | BeginToStop(node=node) | Hold(node=node):
                 assert node.description not in down
                 down.add(node.description)
-            case Start(node=node) | Release(node=node):
+            case Start(node=node) | StartStopped(node=node) | Release(node=node):
                 down.remove(node.description)
             case Cut() | Degrade():
                 cut += 1
@@ -90,7 +96,51 @@ def test_a_part_of_a_schedule_has_those_faults_at_the_times_that_they_had():
     assert part == (whole[1], whole[4])
     assert part_of("chaos-17-only-1-2-5", [5, 2]) == "chaos-17-only-2-5"
     begun = [each for each in actions_of("chaos-17-only-2-5") if isinstance(each, BEGINNINGS)]
-    assert [type(each) for each in begun] == [Stop, Cut]
+    assert [type(each) for each in begun] == [BeginToStop, Cut]
+
+
+@given(SEEDS, st.data())
+def test_each_fault_of_a_part_begins_and_ends_when_it_does_in_the_whole(seed, data):
+    numbers = [each.number for each in schedule(seed, TOPOLOGY.node_ids)]
+    part = data.draw(st.lists(st.sampled_from(numbers), min_size=1, unique=True).map(sorted))
+    whole, times = times_of(f"chaos-{seed}"), times_of(part_of(f"chaos-{seed}", part))
+    assert times
+    assert set(times) <= set(whole)
+
+
+def times_of(name):
+    """Return what is done when, by the clock of the phase."""
+    actions = iter(actions_of(name))
+    return [(each.seconds, next(actions).description) for each in actions if isinstance(each, AwaitTime)]
+
+
+def test_a_turn_waits_for_its_time_and_not_for_what_was_done_before(monkeypatch):
+    now, slept = [107.0], []
+    monkeypatch.setattr(let_pass.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(let_pass, "wait_until", lambda _over, seconds, _every: slept.append(seconds))
+    notes = []
+    world = SimpleNamespace(phase_began=100.0, is_over=lambda: False, note=notes.append)
+    await_time("9s").perform(world)
+    await_time("7s").perform(world)
+    await_time("5.5s").perform(world)
+    assert slept == [2.0, 0.0, 0.0]
+    assert notes == ["1.5 s late: what was done before took longer"]
+
+
+def test_a_node_that_is_slow_to_stop_delays_nothing_but_its_own_start():
+    ended, notes, started = Event(), [], []
+    nodes = {0: SimpleNamespace(stop=lambda: ended.wait(5) and False)}
+    world = SimpleNamespace(stopping={}, note=lambda *told: notes.append(told))
+    world.cluster = SimpleNamespace(nodes=nodes, start=started.append)
+    node = fixed(0, "node 0")
+    begin_to_stop(node).perform(world)
+    assert (started, notes) == ([], [])
+    ended.set()
+    start_stopped(node).perform(world)
+    assert started == [[0]]
+    assert notes == [("did not stop on SIGTERM and was killed", 0)]
+    with pytest.raises(ActionFailed, match="was not asked to stop"):
+        start_stopped(node).perform(world)
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,15 @@
 import signal
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import pytest
 
 from harness.base.errors import HarnessError
+from harness.base.waiting import wait_until
+from harness.cluster.cluster import Cluster
 from harness.cluster.runtime import opening
+from harness.cluster.runtime.base import end_at_once
 from harness.cluster.runtime.container_process import ContainerProcess
 from harness.cluster.runtime.container_runtime import named_paths
 from harness.cluster.runtime.opening import cannot_give
@@ -31,23 +34,16 @@ def test_a_containers_process_runs_until_its_engine_says_how_it_ended(child):
     process = ContainerProcess(child.pid, lambda: asked.append(child.wait()) or 3)
     assert process.poll() is None
     child.stdin.close()
-    assert (process.wait(), process.poll(), len(asked)) == (3, 3, 1)
+    assert wait_until(lambda: process.poll() is not None, 5)
+    assert (process.poll(), process.poll(), len(asked)) == (3, 3, 1)
     process.terminate()  # nothing to a process that has ended
-
-
-def test_who_waits_for_an_end_keeps_nobody_from_bringing_it_about(child):
-    process = ContainerProcess(child.pid, child.wait)
-    with ThreadPoolExecutor(1) as pool:
-        waiting = pool.submit(process.wait)
-        process.send_signal(signal.SIGKILL)
-        assert waiting.result(5) == -signal.SIGKILL
 
 
 @pytest.mark.parametrize(("status", "code"), [(137, -9), (143, -15), (128, 128), (1, 1), (0, 0)])
 def test_an_end_by_a_signal_reads_as_that_of_a_child(child, status, code):
     process = ContainerProcess(child.pid, lambda: status)
-    process.send_signal(signal.SIGKILL)
-    assert process.wait() == code
+    end_at_once(process, "Node 1")
+    assert process.poll() == code
     assert child.wait() == -signal.SIGKILL
 
 
@@ -80,3 +76,43 @@ def test_networks_and_clocks_are_not_to_be_had_in_containers():
     assert cannot_give(NodeRuntime.CONTAINER, ("old_topic_tool",)) == ""
     assert opening._NOT_IN_CONTAINERS.keys() <= capabilities().keys(), "a capability has another name now"
     assert cannot_give(NodeRuntime.PROCESS, ("network_namespaces", "fake_clock")) == ""
+
+
+class Endless:
+    """A process that hangs in the kernel: signals change nothing."""
+
+    def __init__(self, pid):
+        self.pid, self.sent = pid, []
+
+    def poll(self):
+        return None
+
+    def send_signal(self, number):
+        self.sent.append(number)
+
+
+def test_a_process_that_does_not_end_is_a_sentence_and_no_endless_wait(child):
+    endless = Endless(child.pid)
+    with pytest.raises(HarnessError, match=rf"Node 1 \(process {child.pid}, state \w+\) did not end within 0 s"):
+        end_at_once(endless, "Node 1", within=0)
+    assert endless.sent == [signal.SIGKILL]
+    child.kill()
+    child.wait()
+    with pytest.raises(HarnessError, match="in no state that can be read"):
+        end_at_once(Endless(child.pid), "ZooKeeper", within=0)
+
+
+def test_a_node_that_does_not_end_keeps_no_other_from_being_ended():
+    ended = []
+
+    def endless():
+        raise HarnessError("Node 1 did not end.")
+
+    nodes = {number: SimpleNamespace(kill=lambda number=number: ended.append(number)) for number in range(3)}
+    nodes[1].kill = endless
+    parts = {name: SimpleNamespace(close=lambda name=name: ended.append(name)) for name in ("mode", "runtime")}
+    cluster = SimpleNamespace(nodes=nodes, _owns_runtime=True, **parts)
+    with pytest.raises(HarnessError, match="Node 1 did not end"):
+        Cluster.close(cluster)
+    assert set(ended) == {0, 2, "mode", "runtime"}
+    assert ended[-1] == "runtime"

@@ -10,6 +10,7 @@ from typing import ClassVar
 import pytest
 from still_cluster import ShutEyes, StillCluster, run_still, take_place_of_live_ones
 
+from harness.base.errors import HarnessError
 from harness.base.processes import bare_environment
 from harness.base.processes.leftovers import marked
 from harness.cluster.probes import Quorum
@@ -486,3 +487,16 @@ def looked_at(*seen):
 def test_who_leads_can_be_told_once_a_leader_has_stayed(seen, leads_it, settled):
     sample = leads(fixed(1, "the last")).sample(looked_at(*seen))
     assert (sample.ok, sample.testable) == (leads_it, settled)
+
+
+def test_a_broken_run_tells_what_went_wrong_first_and_not_what_cleaning_up_met_after_it(tmp_path, monkeypatch):
+    def endless(*_):
+        try:
+            raise HarnessError("Node 1 did not end within 30 s of SIGKILL.")
+        finally:
+            raise HarnessError("Processes were left in the network of the run.")
+
+    monkeypatch.setattr("harness.engine.executor.in_runtime", endless)
+    result, *_ = run(tmp_path, guard(Looks(True)))
+    assert result.outcome is Outcome.BROKEN
+    assert result.reason == "Node 1 did not end within 30 s of SIGKILL."

@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.base.errors import HarnessError
+from harness.cluster.node import NodeState
 from harness.cluster.runtime.link_probes import LinkMeasure
 from harness.cluster.runtime.links import Quality
 from harness.cluster.runtime.loopback_runtime import OnLoopback
@@ -23,11 +25,15 @@ from harness.scenario.actions.cut import cut, heal
 from harness.scenario.actions.degrade import degrade, mend
 from harness.scenario.actions.fill_disk import fill_disk, small_disk
 from harness.scenario.actions.hold import hold, release
-from harness.scenario.actions.set_clock import set_clock
+from harness.scenario.actions.set_clock import SetClock, set_clock
+from harness.scenario.conditions.has_ended import has_ended
 from harness.scenario.link_proof import tries_for
+from harness.scenario.monitors.process_faults import ProcessFaults
 from harness.scenario.parties import all_but, described, pairs_between, the_clients
 from harness.scenario.plan import kraft, scenario
 from harness.scenario.refs import fixed
+from harness.scenario.registry import load_all
+from harness.scenario.steps import Do
 from harness.scenario.world import ActionFailed, World
 
 LEADER, FOLLOWER = fixed(0, "the leader"), fixed(1, "a follower")
@@ -56,7 +62,8 @@ def world_of(pids=(1, 1, 1)):
     nodes = {number: SimpleNamespace(id=number, pid=pid) for number, pid in enumerate(pids)}
     network = CutNetwork()
     world = SimpleNamespace(cluster=SimpleNamespace(nodes=nodes), network=lambda: network, write=written.append)
-    world.monitor = lambda _: SimpleNamespace(allow=excused.add, disallow=excused.discard)
+    world.held = set()
+    world.monitor = lambda _: SimpleNamespace(allow=excused.add, disallow=excused.discard, lasts=lambda _: None)
     return world, network, written, excused
 
 
@@ -180,8 +187,8 @@ def test_a_node_that_goes_on_in_spite_of_the_signal_is_noticed(monkeypatch):
 class BadLinks:
     """Links whose quality a probe sees as the test says."""
 
-    def __init__(self, measure, rate=0.0):
-        self.bad, self._measure, self._rate = {}, measure, rate
+    def __init__(self, measure, rate=0.0, sound=None):
+        self.bad, self._measure, self._rate, self._sound = {}, measure, rate, sound or LinkMeasure(0.001, 0.0)
 
     def degrade(self, pairs, quality):
         self.bad |= dict.fromkeys(pairs, quality)
@@ -191,10 +198,10 @@ class BadLinks:
             self.bad.pop(pair)
 
     def round_trips(self, pairs, _tries):
-        return dict.fromkeys(pairs, self._measure)
+        return {pair: self._measure if pair in self.bad else self._sound for pair in pairs}
 
     def rates(self, pairs, _burst):
-        return dict.fromkeys(pairs, self._rate)
+        return {pair: self._rate if pair in self.bad else 90e6 for pair in pairs}
 
 
 def test_a_bad_link_is_proved_by_what_a_round_trip_takes():
@@ -207,6 +214,47 @@ def test_a_bad_link_is_proved_by_what_a_round_trip_takes():
     assert written[1].proof == "from node 0 to node 1 and back: 205.1 ms in the median, 10 % of 66 lost, 2.90 Mbit/s"
     mend().perform(world)
     assert (links.bad, written[2].status) == ({}, "ended")
+    assert written[2].proof == "from node 0 to node 1 and back: 1.0 ms in the median, 0 % of 66 lost, 90.00 Mbit/s"
+    with pytest.raises(ActionFailed, match="no link is bad there"):
+        mend().perform(world)
+
+
+@pytest.mark.parametrize(
+    ("bad", "sound", "why"),
+    [
+        ({"delay": "50ms"}, LinkMeasure(0.101, 0.0), "still slow: a round trip took 101.0 ms"),
+        ({"loss": 0.1}, LinkMeasure(0.001, 0.2), "still loses packets: 20 % of 66"),
+        ({"delay": "50ms"}, LinkMeasure(float("inf"), 1.0), "nothing came back"),
+    ],
+)
+def test_a_mend_that_does_nothing_is_noticed(bad, sound, why):
+    world, _, written, _ = world_of()
+    links = BadLinks(LinkMeasure(0.101, 0.2 if "loss" in bad else 0.0), sound=sound)
+    world.links = lambda: links
+    degrade(LEADER, FOLLOWER, **bad).perform(world)
+    with pytest.raises(HarnessError, match=f"from node 0 to node 1 was not made good: .*{why}"):
+        mend(LEADER, FOLLOWER).perform(world)
+    assert written[-1].status == "proved", "it has not ended"
+
+
+def test_a_narrow_link_that_stays_narrow_is_noticed(monkeypatch):
+    world, *_ = world_of()
+    links = BadLinks(LinkMeasure(0.001, 0.0), 2.9e6)
+    world.links = lambda: links
+    degrade(LEADER, FOLLOWER, bandwidth="3mbit").perform(world)
+    monkeypatch.setattr(links, "rates", lambda pairs, _: dict.fromkeys(pairs, 2.9e6))
+    with pytest.raises(HarnessError, match=r"not made good: it let 2.90 Mbit/s through"):
+        mend().perform(world)
+
+
+def test_a_link_that_is_cut_as_well_is_made_good_without_a_probe_that_could_not_come_through():
+    world, network, written, _ = world_of()
+    links = BadLinks(LinkMeasure(0.101, 0.0), sound=LinkMeasure(float("inf"), 1.0))
+    world.links = lambda: links
+    degrade(LEADER, FOLLOWER, delay="50ms").perform(world)
+    network.cuts = {("node 1", "node 0")}
+    mend().perform(world)
+    assert (links.bad, written[-1].status, written[-1].proof) == ({}, "ended", "")
 
 
 @pytest.mark.parametrize(
@@ -317,6 +365,47 @@ def test_fsync_that_failed_for_another_strace_is_no_proof(tmp_path, monkeypatch)
         fail_fsync_module.fail_fsync(LEADER).perform(world)
 
 
+def test_an_fsync_fails_until_its_process_has_ended_and_strace_belongs_to_the_run(tmp_path, monkeypatch):
+    said, seen = tmp_path / "nodes" / "0" / "failing-fsync.txt", []
+
+    def inject(_strace, pid, into, environment):
+        into.write_text("7 fsync(3) = -1 EIO (Input/output error) (INJECTED)\n")
+        seen.append((pid, into, environment["HARNESS_RUN"]))
+        return SimpleNamespace(poll=lambda: None)
+
+    said.parent.mkdir(parents=True)
+    monkeypatch.setattr(fail_fsync_module.shutil, "which", lambda _: "/usr/bin/strace")
+    monkeypatch.setattr(fail_fsync_module, "inject_into", inject)
+    world, _, written, _ = world_of()
+    monitor = ProcessFaults(SimpleNamespace(write=written.append), None)
+    world.monitor = lambda _: monitor
+    world.cluster.nodes[0] = SimpleNamespace(id=0, pid=7, folder=said.parent)
+    fail_fsync_module.fail_fsync(LEADER).perform(world)
+    assert seen == [(7, said, str(tmp_path / "nodes"))]
+    assert [(each.status, each.node) for each in written] == [("begun", 0), ("proved", 0)]
+    for node, state in ((1, "died"), (0, "ready"), (0, "stopping"), (0, "died"), (0, "killed")):
+        monitor.on_node(SimpleNamespace(id=node, state=state), 1)
+    assert [each.status for each in written] == ["begun", "proved", "ended"]
+
+
+def test_a_node_that_stands_still_in_spite_of_the_signal_to_go_on_is_noticed(monkeypatch):
+    monkeypatch.setattr("os.kill", lambda *_: None)
+    monkeypatch.setattr(holding, "stands_still", lambda _: True)
+    monkeypatch.setattr(holding, "_WITHIN_SECONDS", 0.01)
+    world, _, written, _ = world_of((1,))
+    world.held = {0}
+    with pytest.raises(ActionFailed, match="stands still in spite of SIGCONT"):
+        release(LEADER).perform(world)
+    assert not written
+
+
+def test_who_was_not_held_ends_no_fault(monkeypatch):
+    monkeypatch.setattr("os.kill", lambda *_: None)
+    world, _, written, _ = world_of((1,))
+    release(LEADER).perform(world)
+    assert not written
+
+
 def test_a_shift_without_a_sign_is_a_mistake_of_the_plan():
     with pytest.raises(ValueError, match="no shift of a clock"):
         set_clock(LEADER, "5m")
@@ -342,3 +431,35 @@ def test_a_disk_that_others_use_as_well_is_never_filled(tmp_path):
 def test_room_on_a_disk_has_a_unit():
     with pytest.raises(ValueError, match="'8 GB' is no room"):
         small_disk(LEADER, "8 GB")
+
+
+@pytest.mark.parametrize(
+    ("state", "has_gone"),
+    [(NodeState.DIED, True), (NodeState.KILLED, False), (NodeState.STOPPED, False), (NodeState.READY, False)],
+)
+def test_a_node_that_was_ended_has_not_ended_by_itself(state, has_gone):
+    nodes = {0: SimpleNamespace(state=state, exit_code=1)}
+    found = has_ended(LEADER).sample(SimpleNamespace(cluster=SimpleNamespace(nodes=nodes)))
+    assert (found.ok, found.detail) == (has_gone, {"state": str(state), "exit": 1})
+
+
+@pytest.mark.parametrize(
+    ("name", "need", "fault"),
+    [
+        ("full-disk", "network_namespaces", "fill_disk"),
+        ("failing-fsync", "failing_calls", "fail_fsync"),
+        ("wrong-clock", "fake_clock", "set_clock"),
+    ],
+)
+def test_every_fault_of_a_host_is_done_to_a_kafka_node_that_may_die_and_is_undone(name, need, fault):
+    known = load_all()[name]
+    done = [step.action for step in known.plan().steps if isinstance(step, Do)]
+    kinds = [type(each).__name__ for each in done]
+    assert need in known.needs
+    faults = [at for at, kind in enumerate(kinds) if kind == fault.title().replace("_", "")]
+    assert faults
+    if fault == "set_clock":
+        assert [each.shift for each in done if isinstance(each, SetClock)] == [300, -300, 0, 0]
+    else:
+        assert all(kinds[at - 1] == "AllowDeath" for at in faults)
+        assert "Start" in kinds[faults[-1] :]

@@ -5,12 +5,12 @@ from dataclasses import asdict
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.scenario.ledger.history import NO_TRANSACTION, Ended, History, Ledger, Place
+from harness.scenario.ledger.history import NO_TRANSACTION, Ended, History, Ledger
 from harness.scenario.ledger.judge import Findings, judge, violations
 
 NUMBERS = st.integers(0, 7)
-PLACES = st.builds(Place, st.integers(0, 1), st.integers(-1, 6))
-READ = st.lists(st.tuples(st.builds(Place, st.integers(0, 1), st.integers(0, 9)), NUMBERS), max_size=10).map(
+PLACES = st.tuples(st.integers(0, 1), st.integers(-1, 6))
+READ = st.lists(st.tuples(st.tuples(st.integers(0, 1), st.integers(0, 9)), NUMBERS), max_size=10).map(
     lambda found: list(dict(found).items())  # a place holds one record
 )
 HISTORIES = st.builds(
@@ -43,7 +43,7 @@ def checked(history: History) -> Findings:
         return history.transactions.get(transaction, Ended.UNKNOWN) if transaction != NO_TRANSACTION else None
 
     def first(number):
-        return min(((p.partition, p.offset) for p, each in stored if each == number), default=None)
+        return min((p for p, each in stored if each == number), default=None)
 
     def overtaken(number):
         return any(
@@ -71,12 +71,12 @@ def checked(history: History) -> Findings:
         changed=tuple(n for n in every if there(n) and any(each == n and (p, n) not in stored for p, each in seen)),
         foreign=tuple(n for n in every if known(n) and n not in history.sent),
         misplaced=tuple(
-            n for n in every if n in acked and acked[n].offset >= 0 and there(n) and (acked[n], n) not in stored
+            n for n in every if n in acked and acked[n][1] >= 0 and there(n) and (acked[n], n) not in stored
         ),
         aborted=tuple(n for n in every if known(n) and ending(n) is Ended.ABORTED),
         torn=tuple(t for t in range(3) if not whole(t)),
         scattered=tuple(
-            key for key in "ab" if len({place.partition for place, n in stored if history.keys.get(n) == key}) > 1
+            key for key in "ab" if len({partition for (partition, _), n in stored if history.keys.get(n) == key}) > 1
         ),
         receded=tuple(p for p in range(2) if p in history.highest and history.ends.get(p, 9) < history.highest[p]),
     )
@@ -89,7 +89,7 @@ def test_the_judge_finds_what_a_checker_finds_that_asks_of_every_record(history)
 
 @given(st.integers(1, 30), st.integers(1, 3))
 def test_a_history_in_which_nothing_went_wrong_has_no_findings(count, partitions):
-    places = {number: Place(number % partitions, number // partitions) for number in range(count)}
+    places = {number: (number % partitions, number // partitions) for number in range(count)}
     stored = [(place, number) for number, place in places.items()]
     history = History(dict.fromkeys(range(count), NO_TRANSACTION), {}, places, seen=list(stored), stored=stored)
     assert judge(history) == Findings()
@@ -105,7 +105,12 @@ def ledger_of(tmp_path, *calls):
 
 def test_an_acknowledged_record_that_is_gone_is_lost_and_one_that_failed_is_not(tmp_path):
     history, lines = ledger_of(
-        tmp_path, ("sent", 0), ("acknowledged", 0, 0, 0), ("sent", 1), ("failed", 1, "_MSG_TIMED_OUT"), ("stored", [])
+        tmp_path,
+        ("sent", [(0, "")]),
+        ("acknowledged", [(0, 0, 0)]),
+        ("sent", [(1, "")]),
+        ("failed", 1, "_MSG_TIMED_OUT"),
+        ("stored", []),
     )
     assert judge(history) == Findings(lost=(0,))
     assert [line.split("\t")[0] for line in lines] == ["S", "A", "S", "E"]
@@ -115,12 +120,12 @@ def test_an_acknowledged_record_that_is_gone_is_lost_and_one_that_failed_is_not(
 def test_what_an_aborted_transaction_wrote_may_not_be_seen_and_what_has_no_answer_may(tmp_path):
     history, _ = ledger_of(
         tmp_path,
-        ("sent", 0, "", 7),
+        ("sent", [(0, "")], 7),
         ("ended", 7, Ended.ABORTED),
-        ("sent", 1, "", 8),
+        ("sent", [(1, "")], 8),
         ("ended", 8, Ended.UNKNOWN),
-        ("seen", 0, 0, 0),
-        ("stored", [(Place(0, 0), 0), (Place(0, 1), 1)]),
+        ("seen", [((0, 0), 0)]),
+        ("stored", [((0, 0), 0), ((0, 1), 1)]),
     )
     found = judge(history)
     assert (found.aborted, found.unacknowledged, found.lost) == ((0,), (0, 1), ())
@@ -135,14 +140,14 @@ def test_a_high_watermark_that_came_back_is_a_setback_and_one_that_did_not_is_a_
 
 
 def test_the_copy_whose_place_was_told_may_go_where_no_loss_binds():
-    history = History({0: NO_TRANSACTION}, acknowledged={0: Place(0, 9)}, stored=[(Place(0, 5), 0)])
+    history = History({0: NO_TRANSACTION}, acknowledged={0: (0, 9)}, stored=[((0, 5), 0)])
     assert violations(judge(history), idempotent=False, binding=False) == ()
     assert violations(judge(history), idempotent=False) == ("1 records do not lie where the broker said: 0",)
 
 
 def test_a_record_that_was_consumed_at_a_place_lies_there_in_the_end_where_losses_bind():
-    history = History(dict.fromkeys((7, 8), NO_TRANSACTION), acknowledged={8: Place(0, 3)})
-    history.seen, history.stored = [(Place(0, 3), 7)], [(Place(0, 3), 8), (Place(0, 9), 7)]
+    history = History(dict.fromkeys((7, 8), NO_TRANSACTION), acknowledged={8: (0, 3)})
+    history.seen, history.stored = [((0, 3), 7)], [((0, 3), 8), ((0, 9), 7)]
     found = judge(history)
     assert (found.changed, found.vanished) == ((7,), ())
     assert violations(found, idempotent=False) == ("1 records do not lie where they were consumed: 7",)
@@ -150,24 +155,24 @@ def test_a_record_that_was_consumed_at_a_place_lies_there_in_the_end_where_losse
 
 
 def test_all_that_was_sent_in_a_committed_transaction_is_there_whatever_was_answered():
-    history = History({0: 1, 1: 1}, acknowledged={0: Place(0, 0)}, transactions={1: Ended.COMMITTED})
-    history.stored = [(Place(0, 0), 0)]
+    history = History({0: 1, 1: 1}, acknowledged={0: (0, 0)}, transactions={1: Ended.COMMITTED})
+    history.stored = [((0, 0), 0)]
     assert judge(history).torn == (1,)
     history.transactions = {1: Ended.UNKNOWN}
     assert judge(history).torn == ()
 
 
 def test_a_transaction_of_which_a_record_without_an_answer_is_there_has_all_that_was_acknowledged():
-    history = History({0: 1, 1: 1, 2: 1}, acknowledged={0: Place(0, 0)}, transactions={1: Ended.UNKNOWN})
-    history.stored = [(Place(0, 1), 1)]
+    history = History({0: 1, 1: 1, 2: 1}, acknowledged={0: (0, 0)}, transactions={1: Ended.UNKNOWN})
+    history.stored = [((0, 1), 1)]
     assert violations(judge(history), idempotent=True) == ("1 transactions are there in part: 1",)
-    history.stored = [(Place(0, 0), 0)]
+    history.stored = [((0, 0), 0)]
     assert judge(history).torn == ()
 
 
 def test_order_and_repetition_bind_only_where_the_producer_is_idempotent():
     history = History(dict.fromkeys(range(3), NO_TRANSACTION))
-    history.stored = [(Place(0, 0), 1), (Place(0, 1), 0), (Place(0, 2), 2), (Place(0, 3), 2)]
+    history.stored = [((0, 0), 1), ((0, 1), 0), ((0, 2), 2), ((0, 3), 2)]
     found = judge(history)
     assert (found.reordered, found.duplicated) == ((0,), (2,))
     assert violations(found, idempotent=False) == ()
@@ -180,5 +185,5 @@ def test_order_and_repetition_bind_only_where_the_producer_is_idempotent():
 def test_a_ledger_that_is_closed_keeps_what_comes_late(tmp_path):
     ledger = Ledger(tmp_path / "ledger.tsv")
     ledger.close()
-    ledger.acknowledged(0, 0, 0)
-    assert ledger.history.acknowledged == {0: Place(0, 0)}
+    ledger.acknowledged([(0, 0, 0)])
+    assert ledger.history.acknowledged == {0: (0, 0)}

@@ -6,14 +6,24 @@ import pytest
 from confluent_kafka import KafkaError, KafkaException
 
 from harness.cluster.address import Address
-from harness.scenario.ledger.history import Ended, Place
+from harness.scenario.ledger.history import Ended
 from harness.scenario.loads import ledger as module
 from harness.scenario.loads.ledger import LedgerClient, keep_ledger
 from harness.scenario.loads.readback import StoredRecord
 
+MADE = []
+
+
+@pytest.fixture(autouse=True)
+def no_open_files():
+    yield
+    while MADE:
+        MADE.pop()._ledger.close()
+
 
 def client_of(tmp_path, **promised):
-    return LedgerClient(keep_ledger("t", **promised), 1, [Address("h", 1)], tmp_path / "ledger.tsv")
+    MADE.append(LedgerClient(keep_ledger("t", **promised), 1, [Address("h", 1)], tmp_path / "ledger.tsv"))
+    return MADE[-1]
 
 
 def test_what_a_producer_is_promised_is_what_it_is_configured_with():
@@ -41,8 +51,9 @@ def report_of(client, monkeypatch, *stored):
 
 
 def answered(client, number, offset=None, error=None):
-    client._ledger.sent(number)
-    client._answered(number)(error, SimpleNamespace(partition=lambda: 0, offset=lambda: offset, latency=lambda: 0.01))
+    client._ledger.sent([(number, "")])
+    client._told(error, message_of(number, offset))
+    client._enter_answers()
 
 
 def test_what_was_acknowledged_and_is_not_there_counts_as_lost(tmp_path, monkeypatch):
@@ -64,13 +75,13 @@ class Reader:
     def assign(self, parts):
         pass
 
-    def poll(self, _seconds):
+    def consume(self, most, _seconds):
         if len(self._messages) < 2:
             self._client.stopping.set()
         message = self._messages.pop(0) if self._messages else None
         if isinstance(message, Exception):
             raise message
-        return message
+        return [message][:most] if message else []
 
     def get_watermark_offsets(self, _part, *, cached):
         return (0, 1) if cached else None
@@ -80,7 +91,7 @@ class Reader:
 
 
 def message_of(number, offset):
-    values = {"partition": 0, "offset": offset, "value": str(number).encode(), "error": None}
+    values = {"partition": 0, "offset": offset, "value": str(number).encode(), "error": None, "latency": 0.01}
     return SimpleNamespace(**{name: (lambda value=value: value) for name, value in values.items()})
 
 
@@ -114,7 +125,7 @@ def test_a_ledger_whose_consumer_still_reads_is_not_known_to_be_whole(tmp_path, 
 def test_with_one_ack_a_loss_is_counted_and_binds_nobody(tmp_path, monkeypatch):
     client = client_of(tmp_path, acks="1", idempotent=False)
     answered(client, 0, 0)
-    client._ledger.seen(0, 0, 0)
+    client._ledger.seen([((0, 0), 0)])
     client._ledger.high_watermark(0, 1)
     report = report_of(client, monkeypatch)
     assert (report.lost, report.binding, report.violations) == (1, False, ())
@@ -178,10 +189,110 @@ def test_a_topic_is_made_or_taken_with_all_the_partitions_that_it_has(
 def test_transactions_are_counted_by_how_they_ended(tmp_path, monkeypatch):
     client = client_of(tmp_path, transactional=True)
     for transaction, how in enumerate([Ended.COMMITTED, Ended.ABORTED, Ended.UNKNOWN]):
-        client._ledger.sent(transaction, "", transaction)
-        client._ledger.acknowledged(transaction, 0, transaction)
+        client._ledger.sent([(transaction, "")], transaction)
+        client._ledger.acknowledged([(transaction, 0, transaction)])
         client._ledger.ended(transaction, how)
     report = report_of(client, monkeypatch, 0)
     assert (report.lost, report.violations) == (0, ())
     assert report.detail.endswith("1 transactions aborted, 1 unknown")
-    assert client._ledger.history.stored == [(Place(0, 0), 0)]
+    assert client._ledger.history.stored == [((0, 0), 0)]
+
+
+class Sender:
+    """A producer that has every record acknowledged at the next poll, but for those that a test has fail."""
+
+    def __init__(self, client, fails=()):
+        self.sent, self._waiting, self._client, self._fails = [], [], client, fails
+
+    def produce(self, _topic, value, key, partition):
+        self.sent.append((int(value), key, partition))
+        self._waiting.append((self._error(int(value)), message_of(value, int(value))))
+
+    def _error(self, number):
+        return KafkaError(KafkaError._MSG_TIMED_OUT) if number in self._fails else None
+
+    def poll(self, _seconds):
+        waiting, self._waiting = self._waiting, []
+        for answer in waiting:
+            self._client._told(*answer)
+
+    def begin_transaction(self):
+        pass
+
+    commit_transaction = abort_transaction = flush = poll
+
+
+class Time:
+    """A clock that goes on while somebody waits."""
+
+    def __init__(self, monkeypatch, client):
+        self.now = 100.0
+        monkeypatch.setattr(module.time, "monotonic", lambda: self.now)
+        monkeypatch.setattr(client.stopping, "wait", self.wait)
+
+    def wait(self, seconds):
+        self.now += seconds
+        return False
+
+
+@pytest.mark.parametrize(("per_second", "apart"), [(50, 0.02), (5000, 0.02), (5, 0.2)])
+def test_records_are_sent_in_bunches_at_the_rate_that_was_asked_for(tmp_path, monkeypatch, per_second, apart):
+    client = client_of(tmp_path, per_second=per_second)
+    sender = Sender(client)
+    clock = Time(monkeypatch, client)
+    client._due = clock.now
+    bunches = [client._send(sender, 500) for _ in range(100)]
+    assert [number for number, *_ in sender.sent] == [*range(sum(bunches))]
+    assert sum(bunches) == pytest.approx(per_second * (clock.now - 100), abs=per_second * apart)
+    assert clock.now - 100 == pytest.approx(100 * apart)
+    assert max(bunches) <= per_second * apart + 1
+
+
+def test_what_became_due_while_the_client_had_no_turn_is_sent_at_once_and_no_more_than_was_allowed(
+    tmp_path, monkeypatch
+):
+    client = client_of(tmp_path, keys=3)
+    sender = Sender(client)
+    clock = Time(monkeypatch, client)
+    client._due = clock.now - 1.0
+    assert client._send(sender, 10, 7) == 10
+    assert client._send(sender, 500) == 41
+    assert sender.sent[:4] == [(0, "k0", -1), (1, "k1", -1), (2, "k2", -1), (3, "k0", -1)]
+    assert client._ledger.history.sent[9] == 7
+
+
+def test_every_answer_is_entered_with_its_number_and_those_of_one_moment_at_once(tmp_path, monkeypatch):
+    client = client_of(tmp_path, per_second=5000)
+    sender = Sender(client, fails={3})
+    client._due = Time(monkeypatch, client).now - 0.0021
+    noted = []
+    monkeypatch.setattr(client, "answered_all", lambda keys, latencies: noted.append((keys, len(latencies))))
+    assert client._send(sender, 500) == 11
+    history = client._ledger.history
+    assert history.acknowledged == {number: (0, number) for number in range(11) if number != 3}
+    assert (history.failed, dict(client.failures)) == ({3: "_MSG_TIMED_OUT"}, {"_MSG_TIMED_OUT": 1})
+    assert noted == [({0}, 10)]
+    client._ledger.close()
+    times = {line.split("\t")[1] for line in (tmp_path / "ledger.tsv").read_text().splitlines() if line[0] == "A"}
+    assert len(times) == 1
+
+
+def test_a_transaction_has_its_records_and_its_end_behind_their_answers(tmp_path, monkeypatch):
+    client = client_of(tmp_path, transactional=True, per_second=5000)
+    sender = Sender(client)
+    client._due = Time(monkeypatch, client).now
+    monkeypatch.setattr(client, "_initialised", lambda: sender)
+    ended = []
+    monkeypatch.setattr(client._ledger, "ended", lambda *told: ended.append(told) or client.stopping.set())
+    client._in_transactions()
+    assert ended == [(0, Ended.COMMITTED)]
+    assert client._ledger.history.sent == dict.fromkeys(range(10), 0)
+    assert len(client._ledger.history.acknowledged) == 10
+
+
+def test_a_batch_that_a_consumer_got_is_seen_in_its_order_with_the_newest_watermark(tmp_path):
+    client = client_of(tmp_path)
+    client._saw([message_of(4, 0), message_of(2, 1)])
+    client._note_watermarks(Reader(client), {0})
+    assert client._ledger.history.seen == [((0, 0), 4), ((0, 1), 2)]
+    assert client._ledger.history.highest == {0: 1}

@@ -145,7 +145,7 @@ def test_every_shipped_mutant_has_a_description_and_something_that_must_notice_i
     assert all(each.expected.by or each.expected.survives for each in read.mutants)
 
 
-@pytest.mark.parametrize("number", [12181, 12619, 13940, 14222, 15100, 16531, 16536, 17973, 18001])
+@pytest.mark.parametrize("number", [10661, 12181, 12619, 13940, 14222, 15100, 15489, 16531, 16536, 17333, 17973, 18001])
 def test_a_fix_of_upstream_is_among_the_shipped_mutants_reversed(number: int) -> None:
     origins = [each.patch.headers["Origin"] for each in load_mutants(SHIPPED / "stock").mutants]
     assert sum(f"KAFKA-{number} " in origin and origin.startswith("reversed") for origin in origins) == 1

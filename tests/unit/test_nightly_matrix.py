@@ -142,6 +142,12 @@ def test_the_shipped_matrix_asks_every_line_the_newest_series_and_a_build_in_a_c
     assert any(request.builder == "gradle-container" for request in requests)
 
 
+def test_the_shipped_matrix_asks_every_suite_that_a_patched_build_may_have_made_worse():
+    asked = {(each.request.suite, line_of(each.request.kafka_version).name) for each in shipped("matrix.toml")}
+    wanted = {("faults", "3.9"), ("elections", "3.9"), ("topic-ids", "3.9"), ("faults", "4.3")}
+    assert wanted <= asked
+
+
 def test_the_table_of_versions_asks_every_line_beside_3_9_1_by_the_suite_that_has_all_scenarios_and_what_lines_fixed():
     requests = [each.request for each in shipped("versions.toml")]
     asked = {request.kafka_version for request in requests}

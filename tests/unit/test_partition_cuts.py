@@ -9,7 +9,7 @@ from kio.index import load_entity_module
 from kio.static.constants import EntityType
 from log_bytes import batch
 
-from harness.cluster import partitions, producing
+from harness.cluster import partitions, probes, producing
 from harness.cluster.address import Address
 from harness.cluster.metadata_log.batches import read_batches
 from harness.cluster.partitions import PartitionView
@@ -23,14 +23,17 @@ from harness.scenario.accounts import Account, Offered
 from harness.scenario.actions import offer as offer_module
 from harness.scenario.actions.offer import offer
 from harness.scenario.bounds import in_force
+from harness.scenario.conditions.features import has_feature
 from harness.scenario.conditions.keeps_up import keeps_up
 from harness.scenario.conditions.offered_records import refused, took
 from harness.scenario.conditions.partition_leaders import has_no_partition_leader, in_sync, led_by
+from harness.scenario.loads.ledger import KeepLedger
 from harness.scenario.parties import hosts_of
+from harness.scenario.partition_cuts import ELIGIBLE
 from harness.scenario.plan import ClusterRef
 from harness.scenario.refs import fixed
 from harness.scenario.registry import load_all
-from harness.scenario.steps import Do, Expect, described
+from harness.scenario.steps import Background, Do, Expect, OnlyIf, described
 from harness.scenario.world import World
 
 OLD, NEW = fixed(1, "the old leader"), fixed(2, "the new leader")
@@ -219,9 +222,14 @@ def test_every_split_is_healed_and_what_was_lost_is_counted_exactly(name):
     assert scenario.properties["auto.leader.rebalance.enable"] == "false"
 
 
+def steps_of(name):
+    """Return a plan's steps, those of stretches for some clusters in their place."""
+    return [step for outer in load_all()[name].plan().steps for step in getattr(outer, "steps", (outer,))]
+
+
 @pytest.mark.parametrize("name", CUTS)
 def test_each_count_is_followed_by_what_theory_allows(name):
-    steps = load_all()[name].plan().steps
+    steps = steps_of(name)
     counted = [
         at for at, step in enumerate(steps) if isinstance(step, Do) and "that are gone" in step.action.description
     ]
@@ -233,12 +241,13 @@ def test_acks_1_is_lost_in_both_modes_where_the_leader_is_deposed_and_nowhere_el
     named = {
         step.named
         for name in CUTS
-        for step in load_all()[name].plan().steps
+        for step in steps_of(name)
         if isinstance(step, Expect) and step.condition.name == "lost" and step.condition.records
     }
     assert named == {
         "leader_cut_from_coordinator_lost_30",
         "leader_cut_from_whole_cluster_lost_30",
+        "isr_of_one_min_2_lost_1",
         "unclean_min_1_lost_16",
         "unclean_min_2_lost_1",
         "one_ack_lost_15",
@@ -246,3 +255,44 @@ def test_acks_1_is_lost_in_both_modes_where_the_leader_is_deposed_and_nowhere_el
         "same_disk_lost_35",
         "new_disk_lost_35",
     }
+
+
+@pytest.mark.parametrize(
+    ("level", "expected"), [(1, "eligible_one_leads"), (0, "nobody_leads"), (None, "nobody_leads")]
+)
+def test_who_left_an_isr_that_was_too_small_leads_where_the_cluster_keeps_account_of_it(monkeypatch, level, expected):
+    features = {} if level is None else {ELIGIBLE: level}
+    monkeypatch.setattr(probes, "finalised_features", lambda _address: features)
+    world = SimpleNamespace(cluster=SimpleNamespace(brokers={1: Address("h", 1)}))
+    branches = [step for step in load_all()["isr-of-one"].plan().steps if isinstance(step, OnlyIf)]
+    taken = [step.named for each in branches if each.condition.sample(world).ok for step in each.steps if named(step)]
+    assert taken[0] == f"isr_of_one_min_2_{expected}"
+    assert taken[-1] == f"isr_of_one_min_2_lost_{1 if level else 0}"
+
+
+def named(step):
+    return isinstance(step, Expect)
+
+
+def test_where_no_broker_answers_nobody_can_tell_which_features_there_are(monkeypatch):
+    def silent(_address):
+        raise Unreachable("cut")
+
+    monkeypatch.setattr(probes, "finalised_features", silent)
+    found = has_feature(ELIGIBLE).sample(SimpleNamespace(cluster=SimpleNamespace(brokers={1: Address("h", 1)})))
+    assert (found.ok, found.testable) == (False, False)
+
+
+@pytest.mark.parametrize("name", [*CUTS, "elections", "zookeeper-elections", "unclean-elections"])
+def test_replicas_of_every_topic_that_was_counted_are_compared(name):
+    steps = steps_of(name)
+    counted = {step.condition.topic for step in steps if named(step) and step.condition.name == "lost"}
+    compared = {step.condition.topic for step in steps if named(step) and step.condition.name == "replicas_agree"}
+    assert counted
+    assert counted <= compared
+
+
+@pytest.mark.parametrize("name", [*sorted({*CUTS} - {"lost-data"}), "bad-network", "partitions"])
+def test_a_ledger_is_kept_beside_every_cut(name):
+    loads = [step.load for step in load_all()[name].plan().steps if isinstance(step, Background)]
+    assert any(isinstance(load, KeepLedger) and load.promise.acks == "all" for load in loads)

@@ -124,7 +124,8 @@ class Sleepers:
     """Voters that are processes of their own, and log what a test says each time they go on."""
 
     def __init__(self, processes, logged):
-        self.excused, self.logged, self.rounds = [], logged, 0
+        self.excused, self.logged, self.rounds, self.held, self.written = [], logged, 0, set(), []
+        self.write = self.written.append
         nodes = {
             number: SimpleNamespace(id=number, pid=each.pid, logged=self.log) for number, each in enumerate(processes)
         }
@@ -154,6 +155,7 @@ def test_voters_oversleep_together_and_again_until_one_stands(two_processes):
     world = Sleepers(two_processes, ["[id=1] nothing", "[id=1] Completed transition to CandidateState(localId=1"])
     oversleep(ONE, OTHER, lasts="10ms").perform(world)
     assert world.excused == [0, 1, 0, 1]
+    assert [each.status for each in world.written] == 2 * [*2 * ["begun", "proved"], *2 * ["ended"]]
     assert all(process.poll() is None for process in two_processes)
 
 

@@ -87,11 +87,17 @@ def test_every_voter_but_the_leader_is_held_and_excused_for_as_long_as_it_is(mon
     monkeypatch.setattr(os, "kill", lambda pid, number: sent.append((pid, number)))
     host = SimpleNamespace(allow=excused.add, disallow=excused.discard)
     nodes = [node(0, pid=100), node(1, pid=101), node(2, pid=0), node(3, pid=103)]
-    world = world_of(led(), nodes, monitor=lambda _: host)
-    monkeypatch.setattr(holding, "stands_still", lambda pid: pid in dict(sent))
+    written = []
+    world = world_of(led(), nodes, monitor=lambda _: host, write=written.append, held=set())
+    monkeypatch.setattr(holding, "stands_still", lambda pid: dict(sent).get(pid) == signal.SIGSTOP)
     hold_followers().perform(world)
     assert (sent, excused) == ([(101, signal.SIGSTOP)], {1})
     release_followers().perform(world)
+    assert [(each.fault, each.status, each.node) for each in written] == [
+        ("hold", "begun", 1),
+        ("hold", "proved", 1),
+        ("hold", "ended", 1),
+    ]
     assert (signal.SIGCONT in dict(sent).values(), excused) == (True, set())
     assert 0 not in dict(sent), "a signal to process 0 goes to this whole group"
     assert 103 not in dict(sent)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import time
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from harness.cluster.address import Address
 from harness.cluster.modes.zookeeper_tree import ZooKeeperTree
 from harness.cluster.node import Launch
 from harness.cluster.protocol import Unreachable
-from harness.cluster.runtime.base import NodeProcess, Spawn
+from harness.cluster.runtime.base import NodeProcess, Spawn, end_at_once
 
 FOLDER = "zookeeper"
 # Sessions end within this of their time-out: a server looks for expired ones every tick.
@@ -85,12 +84,11 @@ class ZooKeeperServer:
             )
 
     def close(self) -> None:
-        """End it at once: the brokers have gone."""
+        """End it at once: the brokers have gone. Raises HarnessError where it does not end."""
         self._ended = True
         self.tree.close()
         if self._process is not None and self._process.poll() is None:
-            self._process.send_signal(signal.SIGKILL)
-            self._process.wait()
+            end_at_once(self._process, "ZooKeeper")
 
     def await_gone(self, path: str, seconds: float) -> bool:
         """Return whether a node of the tree has gone within so many seconds. Raises Unreachable."""

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol, TypeVar
 
+import psutil
+
+from harness.base.errors import HarnessError
+from harness.base.waiting import wait_until
 from harness.cluster.address import Address
 
 _T = TypeVar("_T")
+_ENDS_WITHIN_SECONDS, _LOOK_EVERY_SECONDS = 30.0, 0.01
 
 
 class NodeProcess(Protocol):
@@ -21,9 +27,6 @@ class NodeProcess(Protocol):
     def poll(self) -> int | None:
         """Return the exit code, negative for a signal; None while it runs."""
 
-    def wait(self) -> int:
-        """Wait for its end, and return the same."""
-
     def terminate(self) -> None:
         """Send SIGTERM."""
 
@@ -31,10 +34,27 @@ class NodeProcess(Protocol):
         """Send a signal; nothing to one that has ended."""
 
 
+def end_at_once(process: NodeProcess, called: str, within: float = _ENDS_WITHIN_SECONDS) -> None:
+    """Send SIGKILL, and wait for the end. Raises HarnessError for a process that the kernel does not let end."""
+    process.send_signal(signal.SIGKILL)
+    if not wait_until(lambda: process.poll() is not None, within, _LOOK_EVERY_SECONDS):
+        raise HarnessError(
+            f"{called} (process {process.pid}, {_state_of(process.pid)}) did not end within {within:g} s of SIGKILL.",
+            "It hangs in the kernel, on a disk that does not answer perhaps (`dmesg` tells): end what it waits for.",
+        )
+
+
+def _state_of(pid: int) -> str:
+    try:
+        return f"state {psutil.Process(pid).status()}"
+    except psutil.Error:
+        return "in no state that can be read"
+
+
 class Spawn(Protocol):
     """Starts a command in its own session, its output appended to a file; it dies with the harness.
 
-    One in a container does so when the harness ends in good order, or else before the next cluster in containers.
+    One in a container does so when the harness ends in good order, or else with its next command.
     """
 
     def __call__(self, command: Sequence[str], *, cwd: Path, output: Path, env: Mapping[str, str]) -> NodeProcess:

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from harness.base.errors import HarnessError
 
 _SIGNALLED = 128  # an engine reports the end by signal N as 128 + N
-_LOOK_EVERY_SECONDS = 0.05
 
 
 class ContainerProcess:
@@ -35,13 +34,11 @@ class ContainerProcess:
 
     def poll(self) -> int | None:
         """Return the exit code, negative for a signal; None while it runs."""
-        return self._code_within(0)
-
-    def wait(self) -> int:
-        """Wait for its end, and return the same; others may signal it meanwhile."""
-        while (code := self._code_within(_LOOK_EVERY_SECONDS)) is None:
-            pass
-        return code
+        with self._asking:
+            if self._code is None and select.select([self._descriptor], [], [], 0)[0]:
+                self._code = _as_of_a_child(self._exit_status())
+                os.close(self._descriptor)
+            return self._code
 
     def terminate(self) -> None:
         """Send SIGTERM."""
@@ -52,13 +49,6 @@ class ContainerProcess:
         with self._asking:
             if self._code is None:
                 signal.pidfd_send_signal(self._descriptor, number)
-
-    def _code_within(self, seconds: float) -> int | None:
-        with self._asking:
-            if self._code is None and select.select([self._descriptor], [], [], seconds)[0]:
-                self._code = _as_of_a_child(self._exit_status())
-                os.close(self._descriptor)
-            return self._code
 
 
 def _as_of_a_child(status: int) -> int:

@@ -19,6 +19,7 @@ from harness.cluster.runtime.container_process import ContainerProcess
 from harness.cluster.runtime.loopback_runtime import OnLoopback
 from harness.containers.engine import ENGINE_ERRORS, GROUP_LABEL, OWNER_LABEL, Engine, reach_engine, remove_group, sweep
 from harness.containers.images import Image, image_to_build_in, no_image
+from harness.containers.in_use import in_use
 from harness.containers.jobs import Mount, docker_mount
 from harness.containers.owners import this_process
 
@@ -94,7 +95,7 @@ class InContainers(OnLoopback):
 @contextmanager
 def containers() -> Iterator[InContainers]:
     """Give a runtime of containers, after those are gone that a killed harness left. Raises HarnessError."""
-    with node_engine() as (engine, image):
+    with node_engine() as (engine, image), in_use():
         sweep(engine)
         runtime = InContainers(engine, image)
         try:

@@ -1,4 +1,7 @@
-"""Carries the packets of bad links: `forwarder.py DEVICE`, in a host between the others that has one device.
+"""Carries the packets of bad links: `forwarder.py DEVICE SOCKET`, in a host between the others that has one device.
+
+The socket (`wire_of`) is an open file that is handed down: a program of an ordinary user's may not open one, since what
+its parent may do in a user namespace is lost at execve (capabilities(7)).
 
 Each line on standard input is the whole list of bad links, as JSON: source and target (IPv4), and what `Quality` has.
 Each is answered by a line. It ends with its input. A program of its own, so that the harness's work delays no packet.
@@ -30,6 +33,14 @@ def make_room(taking: socket.socket) -> None:
     """Let a socket keep a burst while its program has no turn, as far as this host lets it."""
     with contextlib.suppress(OSError):  # older kernels let only root
         taking.setsockopt(socket.SOL_SOCKET, _FORCED_BUFFER, _BUFFER_BYTES)
+
+
+def wire_of(device: str) -> socket.socket:
+    """Return a socket that gets every packet of a device. Raises OSError for who does not own the network."""
+    wire = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(_IP))
+    make_room(wire)
+    wire.bind((device, _IP))
+    return wire
 
 
 class Link:
@@ -65,11 +76,9 @@ def links_of(line: bytes) -> dict[bytes, Link]:
 class Forwarder:
     """Takes packets from a device, and puts them back onto it when it is time."""
 
-    def __init__(self, device: str) -> None:
+    def __init__(self, device: str, wire: socket.socket) -> None:
         self._device = device
-        self._wire = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(_IP))
-        make_room(self._wire)
-        self._wire.bind((device, _IP))
+        self._wire = wire
         self._links: dict[bytes, Link] = {}
         self._waiting: list[tuple[float, int, bytes, bytes]] = []
         self._numbers = itertools.count()
@@ -110,4 +119,4 @@ class Forwarder:
 
 
 if __name__ == "__main__":
-    Forwarder(sys.argv[1]).work()
+    Forwarder(sys.argv[1], socket.socket(fileno=int(sys.argv[2]))).work()

@@ -20,13 +20,14 @@ from typing import TypeVar
 
 from harness.base.errors import HarnessError
 from harness.base.processes import bare_environment, bound_to_harness
-from harness.cluster.runtime.forwarder import LONGEST_QUEUE_SECONDS
+from harness.cluster.runtime.forwarder import LONGEST_QUEUE_SECONDS, wire_of
 from harness.cluster.runtime.link_probes import Burst, Ends, LinkMeasure, Tries, rates, round_trips, socket_of
 from harness.cluster.runtime.network import AGAIN_SECONDS, Network, Pair
 from harness.cluster.runtime.rtnetlink import Rule, RuleAction, add_rule, delete_rule, route
 
 _PROGRAM = Path(__file__).with_name("forwarder.py")
 _HOST, _NAME, _DEVICE = "203.0.113.254", "the bad link", "bad"
+_OWN_DEVICE = "eth0"  # what every host calls its one link
 _TABLE, _PRIORITY = 100, 200
 _ANSWER_SECONDS = 5.0
 _WONDER = 1e-6  # how likely a datagram is never seen although it was sent that often
@@ -143,14 +144,26 @@ class Links:
             self._network.hub.do(_leave_nothing_to_the_other_end)
             number = self._network.hub.do(lambda: socket.if_nametoindex(_DEVICE))
             self._network.routing.ask([route(number, by=_HOST, table=_TABLE)])
-            self._forwarder = place.do(_start)
+            try:
+                self._forwarder = place.do(_start)
+            except OSError as error:
+                raise HarnessError(
+                    f"The program that carries the packets of bad links did not start: {error}."
+                ) from error
         return self._forwarder
 
 
 def _start() -> subprocess.Popen[bytes]:
-    command = bound_to_harness([sys.executable, "-I", "-S", str(_PROGRAM), "eth0"])
-    pipe = subprocess.PIPE
-    return subprocess.Popen(command, stdin=pipe, stdout=pipe, env=bare_environment(), start_new_session=True)
+    with wire_of(_OWN_DEVICE) as wire:
+        command = bound_to_harness([sys.executable, "-I", "-S", str(_PROGRAM), _OWN_DEVICE, str(wire.fileno())])
+        return subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=bare_environment(),
+            pass_fds=[wire.fileno()],
+            start_new_session=True,
+        )
 
 
 def _leave_nothing_to_the_other_end() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -12,11 +13,14 @@ from harness.base.errors import HarnessError
 from harness.base.processes import spawn_here
 from harness.cluster.address import Address
 from harness.cluster.runtime.base import Spawn
-from harness.cluster.runtime.links import Links
+from harness.cluster.runtime.link_probes import Tries
+from harness.cluster.runtime.links import Links, Quality
+from harness.cluster.runtime.namespaces import may_unshare
 from harness.cluster.runtime.network import CLIENTS, HARNESS, HUB, Network, host_name
 
 _T = TypeVar("_T")
 _FIRST_PORT = 9092
+_TRIED_SECONDS = 0.01
 
 
 class InNamespaces:
@@ -69,3 +73,28 @@ class InNamespaces:
             self.links.close()
         finally:
             self.network.close()
+
+
+def why_not() -> str:
+    """Return why this process can make no such network, empty where it can: a small one is made, cut and made bad."""
+    if not may_unshare():
+        return "this process may not leave its namespaces (it has no CAP_SYS_ADMIN, and got no user namespace)"
+    try:
+        _try_it()
+    except (HarnessError, OSError) as error:
+        return str(error).rstrip(".")
+    return ""
+
+
+def _try_it() -> None:
+    runtime = InNamespaces(Network([0, 1]))
+    try:
+        pair = (host_name(0), host_name(1))
+        runtime.network.cut([pair], refuse=False)
+        runtime.network.heal([pair])
+        runtime.links.degrade([pair], Quality(delay=_TRIED_SECONDS))
+        measure = runtime.links.round_trips([pair], Tries(1))[pair]
+        if not _TRIED_SECONDS <= measure.round_trip < math.inf:
+            raise HarnessError(f"A link was not made bad: a round trip took {1000 * measure.round_trip:.1f} ms.")
+    finally:
+        runtime.close()

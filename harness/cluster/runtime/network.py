@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from harness.base.errors import HarnessError
-from harness.cluster.runtime.namespaces import Place, inhabitants, may_unshare
+from harness.cluster.runtime.namespaces import Place, inhabitants
 from harness.cluster.runtime.rtnetlink import (
     Rtnetlink,
     Rule,
@@ -256,24 +256,3 @@ def _ear(host: str) -> socket.socket:
     ear.setblocking(False)
     ear.bind((host, _EAR_PORT))
     return ear
-
-
-def why_not() -> str:
-    """Return why this process can make no such network, empty where it can: a small one is made, and cut."""
-    if not may_unshare():
-        return "this process may not leave its namespaces (it has no CAP_SYS_ADMIN, and got no user namespace)"
-    try:
-        _try_it()
-    except (HarnessError, OSError) as error:
-        return str(error).rstrip(".")
-    return ""
-
-
-def _try_it() -> None:
-    network = Network([0, 1])
-    try:
-        pair = (host_name(0), host_name(1))
-        network.cut([pair], refuse=False)
-        network.heal([pair])
-    finally:
-        network.close()

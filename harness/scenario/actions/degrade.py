@@ -7,12 +7,13 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from harness.base.errors import HarnessError
 from harness.cluster.runtime.link_probes import LinkMeasure, Tries
 from harness.cluster.runtime.links import Links, Quality
 from harness.cluster.runtime.network import Pair
 from harness.model.events import FaultChanged
 from harness.scenario.bounds import seconds
-from harness.scenario.link_proof import LEAST_LOSS, burst_for, flaw, rate_flaw, tries_for
+from harness.scenario.link_proof import LEAST_LOSS, burst_for, flaw, rate_flaw, still_bad, still_narrow, tries_for
 from harness.scenario.parties import Side, described, pairs_of
 from harness.scenario.steps import Fault
 from harness.scenario.verbs import action, fault
@@ -54,8 +55,7 @@ class Degrade(Fault):
     def _proof(self, links: Links, pairs: Sequence[Pair]) -> str:
         """Return what probes saw. Raises ActionFailed where a link is better than it was made, or much worse."""
         quality, tries = self.quality, tries_for(self.quality)
-        there = [pair for number, pair in enumerate(pairs) if pair[::-1] not in pairs[:number]]
-        measures = links.round_trips(there, tries)
+        measures = links.round_trips(_one_way_each(pairs), tries)
         rates = links.rates(pairs, burst_for(quality)) if quality.bits_per_second else {}
         flaws = {pair: flaw(quality, measure, tries) for pair, measure in measures.items()}
         narrow = {pair: rate_flaw(quality, rate) for pair, rate in rates.items()}
@@ -80,11 +80,45 @@ class Mend:
         return f"make the link between {described(one)} and {described(other)} good again"
 
     def perform(self, world: World) -> None:
-        """Let packets go the short way again. Raises ActionFailed, HarnessError."""
+        """Let packets go the short way again, and measure each link. Raises ActionFailed, HarnessError."""
         links = world.links()
         pairs = pairs_of(*self.between, "both", world) if self.between else list(links.bad)
-        links.mend(pairs)
-        world.write(FaultChanged("degrade", self.description, "ended", links=tuple(pairs)))
+        bad = {pair: quality for pair, quality in links.bad.items() if pair in pairs}
+        if not bad:
+            raise ActionFailed("no link is bad there that could be made good")
+        began = time.monotonic()
+        links.mend(bad)
+        took = round(time.monotonic() - began, 6)
+        cuts = world.network().cuts
+        proof = _sound_again(
+            links, {pair: quality for pair, quality in bad.items() if not {pair, pair[::-1]} & {*cuts}}
+        )
+        world.write(FaultChanged("degrade", self.description, "ended", took, proof, links=tuple(bad)))
+
+
+def _sound_again(links: Links, were: Mapping[Pair, Quality]) -> str:
+    """Return what probes saw of links that were made good; nothing comes through one that is cut as well.
+
+    Raises HarnessError where one is as bad as it was.
+    """
+    seen = []
+    for quality in dict.fromkeys(were.values()):
+        pairs = [pair for pair, its in were.items() if its == quality]
+        there, tries = _one_way_each(pairs), tries_for(quality)
+        measures = links.round_trips(there, tries)
+        rates = links.rates(pairs, burst_for(quality)) if quality.bits_per_second else {}
+        wrong = {pair: still_bad(quality, measure, tries) for pair, measure in measures.items()}
+        wrong |= {pair: why for pair, rate in rates.items() if (why := still_narrow(quality, rate))}
+        for (one, other), what in wrong.items():
+            if what:
+                raise HarnessError(f"The link from {one} to {other} was not made good: {what}.")
+        seen += [_told(pair, measure, tries, rates) for pair, measure in measures.items()]
+    return "; ".join(seen)
+
+
+def _one_way_each(pairs: Sequence[Pair]) -> list[Pair]:
+    """Return of each link one direction: what is sent on it comes back by the other."""
+    return [pair for number, pair in enumerate(pairs) if pair[::-1] not in pairs[:number]]
 
 
 def _told(pair: Pair, measure: LinkMeasure, tries: Tries, rates: Mapping[Pair, float]) -> str:

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
-import threading
 import time
 from dataclasses import dataclass
-from pathlib import Path
 
-from harness.base.processes import bare_environment, spawn
+from harness.base.processes import bare_environment
+from harness.base.processes.leftovers import marked
 from harness.base.waiting import wait_until
 from harness.model.events import FaultChanged
+from harness.scenario.capabilities.failing_calls import inject_into, injected
+from harness.scenario.monitors.process_faults import ProcessFaults
 from harness.scenario.refs import NodeRef
 from harness.scenario.steps import Fault
 from harness.scenario.verbs import fault
 from harness.scenario.world import ActionFailed, World
 
 _FLUSHES_WITHIN_SECONDS = 15.0
-_CALLS = "fsync,fdatasync"
-_INJECTED = "(INJECTED)"
 _FILE = "failing-fsync.txt"
 
 
@@ -42,30 +40,17 @@ class FailFsync(Fault):
         if not node.pid:
             raise ActionFailed(f"node {node.id} does not run")
         world.write(FaultChanged("fail_fsync", self.description, "begun", node=node.id))
+        over = FaultChanged("fail_fsync", self.description, "ended", proof="the process has ended", node=node.id)
+        world.monitor(ProcessFaults).lasts(over)
         began, said = time.monotonic(), node.folder / _FILE
         said.unlink(missing_ok=True)  # what failed before is no proof
-        tracer = inject_into(strace, node.pid, said)
+        tracer = inject_into(strace, node.pid, said, marked(bare_environment(), node.folder.parent))
         wait_until(lambda: bool(injected(said)) or tracer.poll() is not None, _FLUSHES_WITHIN_SECONDS)
         if not injected(said):
             why = "strace ended" if tracer.poll() is not None else f"none failed within {_FLUSHES_WITHIN_SECONDS:g} s"
             raise ActionFailed(f"no fsync of node {node.id} was made to fail: {why}")
         took = round(time.monotonic() - began, 3)
         world.write(FaultChanged("fail_fsync", self.description, "proved", took, injected(said), node.id))
-
-
-def inject_into(strace: str, pid: int, said: Path) -> subprocess.Popen[bytes]:
-    """Have calls of a process fail until it ends; return strace, which ends with it, or with the harness."""
-    command = [strace, "-f", "-qq", "-p", str(pid), "-e", f"trace={_CALLS}", "-e", f"inject={_CALLS}:error=EIO"]
-    output = said.with_suffix(".out")
-    started = spawn([*command, "-o", str(said)], cwd=said.parent, output=output, env=bare_environment())
-    threading.Thread(target=started.wait, name="strace", daemon=True).start()  # takes its end, whenever it comes
-    return started
-
-
-def injected(said: Path) -> str:
-    """Return the first call that was made to fail, as strace tells it; empty for none yet."""
-    lines = said.read_text(errors="replace").splitlines() if said.exists() else []
-    return next((" ".join(line.split()) for line in lines if _INJECTED in line), "")
 
 
 @fault

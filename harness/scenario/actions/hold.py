@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 
-from harness.model.events import FaultChanged
-from harness.scenario.holding import hold_node, release_node
+from harness.scenario.holding import hold_node, release_nodes
 from harness.scenario.refs import NodeRef
 from harness.scenario.steps import Fault, Rejoin
 from harness.scenario.verbs import action, fault
@@ -26,12 +24,7 @@ class Hold(Fault):
 
     def perform(self, world: World) -> None:
         """Hold it, and see that it stands still. Raises ActionFailed."""
-        node = self.node.find(world)
-        world.write(FaultChanged("hold", self.description, "begun", node=node))
-        began = time.monotonic()
-        hold_node(node, world)
-        took = round(time.monotonic() - began, 6)
-        world.write(FaultChanged("hold", self.description, "proved", took, "every thread is stopped", node))
+        hold_node(self.node.find(world), world, self.description)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +39,8 @@ class Release(Rejoin):
         return f"let {self.node.description} go on (SIGCONT)"
 
     def perform(self, world: World) -> None:
-        """Let it go on. Raises ActionFailed."""
-        node = self.node.find(world)
-        release_node(node, world)
-        world.write(FaultChanged("hold", self.description, "ended", node=node))
+        """Let it go on, and see that it does. Raises ActionFailed."""
+        release_nodes([self.node.find(world)], world, self.description)
 
 
 @fault

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from harness.scenario.holding import hold_node, release_node
+from harness.scenario.holding import hold_node, release_nodes
 from harness.scenario.refs import current_leader
 from harness.scenario.steps import Fault, Rejoin
 from harness.scenario.verbs import action, fault
@@ -22,7 +22,7 @@ class HoldFollowers(Fault):
         leader = current_leader().find(world)
         for node in world.cluster.voters:
             if node.id != leader and node.pid:
-                hold_node(node.id, world)
+                hold_node(node.id, world, self.description)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +33,7 @@ class ReleaseFollowers(Rejoin):
 
     def perform(self, world: World) -> None:
         """Send SIGCONT to all of them: one that was not held takes no notice. Raises ActionFailed."""
-        for node in world.cluster.voters:
-            if node.pid:
-                release_node(node.id, world)
+        release_nodes([node.id for node in world.cluster.voters if node.pid], world, self.description)
 
 
 @fault

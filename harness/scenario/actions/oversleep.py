@@ -10,7 +10,7 @@ from functools import partial
 from harness.base.waiting import wait_until
 from harness.scenario.bounds import seconds
 from harness.scenario.conditions.has_logged import said
-from harness.scenario.holding import hold_node, release_node
+from harness.scenario.holding import hold_node, release_nodes
 from harness.scenario.raft_lines import STANDS
 from harness.scenario.refs import NodeRef
 from harness.scenario.steps import Fault
@@ -47,12 +47,11 @@ class Oversleep(Fault):
         for _ in range(_TRIES):
             began = time.time()
             for node in nodes:
-                hold_node(node, world)
+                hold_node(node, world, self.description)
             if killed is not None:
                 world.cluster.nodes[killed].kill()  # of no effect on one that is down
             time.sleep(self.lasts)
-            for node in nodes:
-                release_node(node, world)
+            release_nodes(nodes, world, self.description)
             if wait_until(partial(_one_stands, world, nodes, began), _SHOWS_SECONDS):
                 return
         raise ActionFailed(f"no node of {nodes} stood for election after {self.lasts:g} s, {_TRIES} times")

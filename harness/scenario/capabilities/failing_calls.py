@@ -4,11 +4,52 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Mapping
+from pathlib import Path
 
-from harness.base.processes import bare_environment
+from harness.base.processes import bare_environment, mortal, spawn
 from harness.scenario.capabilities.base import capability
 
 _SECONDS = 10
+_CALLS = "fsync,fdatasync"
+_INJECTED = "(INJECTED)"
+_FAILED = 5  # EIO
+# Ends with the number of the error that an fsync fails by.
+_FLUSHES = """
+import os, sys, time
+file = os.open(sys.argv[1], os.O_CREAT | os.O_WRONLY)
+while True:
+    try:
+        os.fsync(file)
+    except OSError as error:
+        sys.exit(error.errno)
+    time.sleep(0.01)
+"""
+
+
+def inject_into(strace: str, pid: int, said: Path, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    """Have calls of a process fail until it ends; return strace, which ends with it, or with the harness.
+
+    What failed is written to a file, and what strace has to say beside it (`output_of`).
+    """
+    command = [strace, "-f", "-qq", "-p", str(pid), "-e", f"trace={_CALLS}", "-e", f"inject={_CALLS}:error=EIO"]
+    started = spawn([*command, "-o", str(said)], cwd=said.parent, output=output_of(said), env=environment)
+    threading.Thread(target=started.wait, name="strace", daemon=True).start()  # takes its end, whenever it comes
+    return started
+
+
+def output_of(said: Path) -> Path:
+    """Return where strace complains, beside the file of what failed."""
+    return said.with_suffix(".out")
+
+
+def injected(said: Path) -> str:
+    """Return the first call that was made to fail, as strace tells it; empty for none yet."""
+    lines = said.read_text(errors="replace").splitlines() if said.exists() else []
+    return next((" ".join(line.split()) for line in lines if _INJECTED in line), "")
 
 
 @capability(fix="Install strace (4.16 or newer), and allow ptrace: as root, or sysctl kernel.yama.ptrace_scope=0.")
@@ -17,11 +58,23 @@ def failing_calls() -> str:
     strace = shutil.which("strace")
     if strace is None:
         return "there is no program strace"
-    command = [strace, "-qq", "-e", "inject=sync:error=EIO", "-o", "/dev/null", "/bin/true"]
-    try:
-        done = subprocess.run(
-            command, env=bare_environment(), capture_output=True, text=True, timeout=_SECONDS, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return str(error)
-    return (done.stderr.strip() or f"it ended with {done.returncode}") if done.returncode else ""
+    with tempfile.TemporaryDirectory() as folder:
+        return _try_it(strace, Path(folder))
+
+
+def _try_it(strace: str, folder: Path) -> str:
+    """Have an fsync of a process fail that runs already, beside strace, as a node does."""
+    said = folder / "said.txt"
+    command = mortal([sys.executable, "-I", "-S", "-c", _FLUSHES, str(folder / "file")])
+    with subprocess.Popen(command, env=bare_environment()) as process:
+        try:
+            inject_into(strace, process.pid, said, bare_environment())
+            code = process.wait(_SECONDS)
+        except (OSError, subprocess.TimeoutExpired):
+            code = None
+        finally:
+            process.kill()
+    if code == _FAILED and injected(said):
+        return ""
+    complaint = output_of(said).read_text(errors="replace").strip() if output_of(said).exists() else ""
+    return complaint.partition("\n")[0] or "no fsync of a process that runs was made to fail"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.cluster.runtime.network import why_not
+from harness.cluster.runtime.namespace_runtime import why_not
 from harness.scenario.capabilities.base import capability
 
 

@@ -6,13 +6,13 @@ import re
 from collections.abc import Callable, Collection, Iterable
 
 from harness.scenario import voter_moves
+from harness.scenario.actions.begin_to_stop import begin_to_stop, start_stopped
 from harness.scenario.actions.cut import cut, heal
 from harness.scenario.actions.degrade import degrade, mend
 from harness.scenario.actions.hold import hold, release
 from harness.scenario.actions.kill import kill
-from harness.scenario.actions.let_pass import let_pass
+from harness.scenario.actions.let_pass import await_time
 from harness.scenario.actions.start import start
-from harness.scenario.actions.stop import stop
 from harness.scenario.chaos.schedule import Disruption, Disturbance, Turn, only, schedule, turns
 from harness.scenario.conditions.leadership import has_leader
 from harness.scenario.conditions.replicas_agree import replicas_agree
@@ -33,7 +33,7 @@ Verbs = tuple[Callable[[NodeRef, ClusterRef], Action], Callable[[NodeRef, Cluste
 # How each begins, and how it ends.
 _VERBS: dict[Disturbance, Verbs] = {
     Disturbance.KILL: (lambda node, _: kill(node), lambda node, _: start(node)),
-    Disturbance.STOP: (lambda node, _: stop(node), lambda node, _: start(node)),
+    Disturbance.STOP: (lambda node, _: begin_to_stop(node), lambda node, _: start_stopped(node)),
     Disturbance.HOLD: (lambda node, _: hold(node), lambda node, _: release(node)),
     Disturbance.ISOLATE: (
         lambda node, cluster: cut(node, cluster.all_but(node)),
@@ -113,12 +113,8 @@ def _fill(plan: Plan, cluster: ClusterRef, observer: NodeRef, disruptions: Itera
     plan.background(keep_ledger("idempotent", keys=20))
     plan.background(keep_ledger("transactional", transactional=True))
     with plan.phase("chaos"):
-        now = 0.0
         for turn in turns(disruptions):
-            if turn.at > now:
-                plan.do(let_pass(f"{turn.at - now:.1f}s"))
-            plan.do(_act(turn, cluster))
-            now = turn.at
+            plan.do(await_time(f"{turn.at:.1f}s"), _act(turn, cluster))
     with plan.phase("calm"):
         plan.expect(has_leader(), within=_WHOLE, named="somebody_leads_after_chaos")
         voter_moves.expect_whole(plan, observer, "after_chaos")

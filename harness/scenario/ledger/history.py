@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -24,12 +24,9 @@ class Ended(StrEnum):
     UNKNOWN = "unknown"  # no answer, or one that says neither
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a record lies."""
-
-    partition: int
-    offset: int
+# Where a record lies: its partition and its offset. A bare tuple: a run may have hundreds of thousands, and those of a
+# class of its own the collector of garbage would look at again and again.
+Place = tuple[int, int]
 
 
 @dataclass(slots=True)
@@ -55,7 +52,7 @@ class History:
 
 
 class Ledger:
-    """Takes entries from the threads of one client, keeps them, and writes each to a file."""
+    """Takes entries from the threads of one client, many at once, keeps them, and writes each to a file."""
 
     def __init__(self, file: Path) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -75,38 +72,37 @@ class Ledger:
         with self._lock:
             self._file.close()
 
-    def sent(self, number: int, key: str = "", transaction: int = NO_TRANSACTION) -> None:
-        """A record is handed to the client library."""
-        self.history.sent[number] = transaction
-        if key:
-            self.history.keys[number] = key
-        self._write("S", number, key, transaction)
+    def sent(self, records: Sequence[tuple[int, str]], transaction: int = NO_TRANSACTION) -> None:
+        """Records are handed to the client library, by their numbers and keys (empty for none)."""
+        self.history.sent.update((number, transaction) for number, _ in records)
+        self.history.keys.update((number, key) for number, key in records if key)
+        self._write("S", (f"{number}\t{key}\t{transaction}" for number, key in records))
 
-    def acknowledged(self, number: int, partition: int, offset: int) -> None:
-        """The broker says that it has a record, and where; -1 where it does not know (a duplicate that it ignored)."""
-        self.history.acknowledged[number] = Place(partition, offset)
-        self._write("A", number, partition, offset)
+    def acknowledged(self, records: Sequence[tuple[int, int, int]]) -> None:
+        """The broker says that it has records: number, partition, offset (-1 for a duplicate that it ignored)."""
+        self.history.acknowledged.update((number, (partition, offset)) for number, partition, offset in records)
+        self._write("A", (f"{number}\t{partition}\t{offset}" for number, partition, offset in records))
 
     def failed(self, number: int, error: str) -> None:
         """The client gave a record up: it may be there or not."""
         self.history.failed[number] = error
-        self._write("E", number, error)
+        self._write("E", [f"{number}\t{error}"])
 
     def ended(self, transaction: int, how: Ended) -> None:
         """A transaction ended."""
         self.history.transactions[transaction] = how
-        self._write("T", transaction, how)
+        self._write("T", [f"{transaction}\t{how}"])
 
-    def seen(self, partition: int, offset: int, number: int) -> None:
-        """A consumer got a record."""
-        self.history.seen.append((Place(partition, offset), number))
-        self._write("C", partition, offset, number)
+    def seen(self, records: Sequence[tuple[Place, int]]) -> None:
+        """A consumer got records."""
+        self.history.seen += records
+        self._write("C", (f"{partition}\t{offset}\t{number}" for (partition, offset), number in records))
 
     def stored(self, records: Iterable[tuple[Place, int]]) -> None:
         """All that lies there in the end."""
-        for place, number in records:
-            self.history.stored.append((place, number))
-            self._write("L", place.partition, place.offset, number)
+        found = list(records)
+        self.history.stored += found
+        self._write("L", (f"{partition}\t{offset}\t{number}" for (partition, offset), number in found))
 
     def high_watermark(self, partition: int, offset: int) -> None:
         """A leader says how far a partition is committed."""
@@ -116,10 +112,12 @@ class Ledger:
         history.setbacks += offset < history.ends.get(partition, offset)
         history.ends[partition] = offset
         history.highest[partition] = max(offset, history.highest.get(partition, offset))
-        self._write("W", partition, offset)
+        self._write("W", [f"{partition}\t{offset}"])
 
-    def _write(self, letter: str, *values: object) -> None:
-        line = "\t".join([letter, f"{time.monotonic() - self._began:.6f}", *map(str, values)])
+    def _write(self, letter: str, entries: Iterable[str]) -> None:
+        """Write entries that were made at one moment."""
+        head = f"{letter}\t{time.monotonic() - self._began:.6f}\t"
+        text = "".join([f"{head}{entry}\n" for entry in entries])
         with self._lock:
             if not self._file.closed:
-                self._file.write(line + "\n")
+                self._file.write(text)

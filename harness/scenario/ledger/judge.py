@@ -81,15 +81,15 @@ def _out_of_order(history: History) -> set[int]:
     """Return what lies behind a record that was sent later; of a record that is there twice the first place counts."""
     turn = {number: at for at, number in enumerate(history.sent)}
     firsts: dict[int, Place] = {}
-    for place, number in sorted(history.stored, key=lambda each: (each[0].partition, each[0].offset)):
+    for place, number in sorted(history.stored, key=lambda each: each[0]):
         if number in turn:
             firsts.setdefault(number, place)
     latest: dict[int, int] = {}
     found = set()
-    for number, place in sorted(firsts.items(), key=lambda each: (each[1].partition, each[1].offset)):
-        if turn[number] < latest.get(place.partition, -1):
+    for number, (partition, _) in sorted(firsts.items(), key=lambda each: each[1]):
+        if turn[number] < latest.get(partition, -1):
             found.add(number)
-        latest[place.partition] = max(turn[number], latest.get(place.partition, -1))
+        latest[partition] = max(turn[number], latest.get(partition, -1))
     return found
 
 
@@ -102,7 +102,7 @@ def _misplaced(history: History) -> set[int]:
     places = defaultdict(set)
     for place, number in history.stored:
         places[number].add(place)
-    told = {number: place for number, place in history.acknowledged.items() if place.offset >= 0}
+    told = {number: place for number, place in history.acknowledged.items() if place[1] >= 0}
     return {number for number, place in told.items() if number in places and place not in places[number]}
 
 
@@ -123,9 +123,9 @@ def _torn(history: History, counts: Counter[int]) -> set[int]:
 
 def _scattered(history: History) -> set[str]:
     partitions = defaultdict(set)
-    for place, number in history.stored:
+    for (partition, _), number in history.stored:
         if number in history.keys:
-            partitions[history.keys[number]].add(place.partition)
+            partitions[history.keys[number]].add(partition)
     return {key for key, found in partitions.items() if len(found) > 1}
 
 

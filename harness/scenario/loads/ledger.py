@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Produ
 from harness.cluster.address import Address
 from harness.model.clients import ClientReport
 from harness.scenario.client import Client
-from harness.scenario.ledger.history import NO_TRANSACTION, Ended, Ledger, Place
+from harness.scenario.ledger.history import NO_TRANSACTION, Ended, History, Ledger
 from harness.scenario.ledger.judge import Findings, judge, violations
 from harness.scenario.loads.readback import client_settings, high_watermarks, read_back
 from harness.scenario.loads.topics import OFFSETS_TOPIC, Placement, partitions_of
@@ -25,8 +25,12 @@ _GIVEN_UP_AFTER_MS = 60000
 _TRANSACTION = 10
 _ABORTED_EVERY = 5
 _TRANSACTION_SECONDS = 10.0
-_POLL_SECONDS = 0.2
 _JOIN_SECONDS = 5.0
+# What is due is sent in bunches, and what came is taken in batches: one by one they take several times the processor.
+_BUNCH_SECONDS = _ANSWERS_SECONDS = 0.02
+_BATCH, _BATCH_SECONDS = 500, 0.05
+_BY_KEY = -1  # instead of a partition
+_MOST_WAITING = 1_000_000  # of records, in the library: those of minutes without a leader
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +44,12 @@ class Promise:
     @property
     def settings(self) -> dict[str, str | bool | int]:
         """The producer's configuration."""
-        own: dict[str, str | bool | int] = {"acks": self.acks, "enable.idempotence": self.idempotent, "linger.ms": 5}
+        own: dict[str, str | bool | int] = {
+            "acks": self.acks,
+            "enable.idempotence": self.idempotent,
+            "linger.ms": 5,
+            "queue.buffering.max.messages": _MOST_WAITING,
+        }
         if self.transactional:
             return own | {"transactional.id": "ledger", "transaction.timeout.ms": 30000}
         return own | {"message.timeout.ms": _GIVEN_UP_AFTER_MS}
@@ -101,7 +110,13 @@ class LedgerClient(Client):
         self._ledger = Ledger(file)
         self._number = 0
         self._due = 0.0
+        self._answers: list[tuple[KafkaError | None, Message]] = []  # that were not entered yet
         self._unseen = "its consumer did not end"
+
+    @property
+    def history(self) -> History:
+        """What is entered so far."""
+        return self._ledger.history
 
     def work(self) -> None:
         """Produce until stopped, and consume meanwhile."""
@@ -113,36 +128,59 @@ class LedgerClient(Client):
         else:
             producer = self._producer()
             while not self.stopping.is_set():
-                self._send(producer)
+                self._send(producer, _BATCH)
             producer.flush(self.patience_seconds if self.patient else 0.0)
+            self._enter_answers()
         self.pauses.close()
         consumer.join(_JOIN_SECONDS)
 
     def _producer(self) -> Producer:
-        return Producer(client_settings(self.brokers) | self._load.promise.settings)
+        told = {"on_delivery": self._told}
+        return Producer(client_settings(self.brokers) | self._load.promise.settings | told)
 
-    def _send(self, producer: Producer, transaction: int = NO_TRANSACTION) -> None:
-        """Send the next record when it is due, and take answers until then."""
-        number, load = self._number, self._load
-        key = f"k{number % load.keys}" if load.keys else ""
-        where = {"key": key} if key else {"partition": number % self._partitions}
-        self._ledger.sent(number, key, transaction)
-        producer.produce(load.topic, value=str(number), on_delivery=self._answered(number), **where)
-        self._number, self._due = number + 1, self._due + 1 / load.per_second
-        while (left := self._due - time.monotonic()) > 0 and not self.stopping.is_set():
-            producer.poll(left)
+    def _send(self, producer: Producer, most: int, transaction: int = NO_TRANSACTION) -> int:
+        """Send what is due, one record at least, and take answers until the next are; return how many were sent."""
+        now, load = time.monotonic(), self._load
+        count = min(most, max(1, 1 + int((now - self._due) * load.per_second)))
+        numbers = range(self._number, self._number + count)
+        records = [(number, f"k{number % load.keys}" if load.keys else "") for number in numbers]
+        self._ledger.sent(records, transaction)
+        for number, key in records:
+            where = _BY_KEY if key else number % self._partitions
+            producer.produce(load.topic, str(number), key or None, where)
+        self._number, self._due = self._number + count, self._due + count / load.per_second
+        self._take_answers(producer, until=max(self._due, now + _BUNCH_SECONDS))
+        return count
 
-    def _answered(self, number: int):  # type: ignore[no-untyped-def]  # a callback of the library
-        def answered(error: KafkaError | None, message: Message) -> None:
-            if error is not None:
+    def _told(self, error: KafkaError | None, message: Message) -> None:
+        """Keep an answer of the library's."""
+        self._answers.append((error, message))
+
+    def _take_answers(self, producer: Producer, until: float) -> None:
+        """Enter answers as they come, until then or until stopped."""
+        while True:
+            producer.poll(0)
+            self._enter_answers()
+            left = until - time.monotonic()
+            if left <= 0 or self.stopping.wait(min(left, _ANSWERS_SECONDS)):
+                return
+
+    def _enter_answers(self) -> None:
+        """Enter every answer that came since the last time."""
+        answers, self._answers = self._answers, []
+        taken, latencies = [], []
+        for error, message in answers:
+            number = int(message.value() or b"-1")
+            if error is None:
+                offset = message.offset()
+                taken.append((number, message.partition() or 0, -1 if offset is None else offset))
+                latencies.append(message.latency())
+            else:
                 self.failed(str(error.name()))
                 self._ledger.failed(number, str(error.name()))
-                return
-            partition, offset = message.partition() or 0, message.offset()
-            self.answered(partition, message.latency())
-            self._ledger.acknowledged(number, partition, -1 if offset is None else offset)
-
-        return answered
+        if taken:
+            self.answered_all({partition for _, partition, _ in taken}, latencies)
+            self._ledger.acknowledged(taken)
 
     def _in_transactions(self) -> None:
         """Commit one transaction after the other, every fifth aborted; a producer that met an error is replaced."""
@@ -150,12 +188,12 @@ class LedgerClient(Client):
         while not self.stopping.is_set():
             try:
                 producer = producer or self._initialised()
-                self._ledger.ended(transaction, self._transaction(producer, transaction))
+                ended = self._transaction(producer, transaction)
             except KafkaException as error:
                 self.failed(str(error.args[0].name()))
-                self._ledger.ended(transaction, Ended.UNKNOWN)
-                producer = None
-                self._due = time.monotonic()
+                ended, producer, self._due = Ended.UNKNOWN, None, time.monotonic()
+            self._enter_answers()
+            self._ledger.ended(transaction, ended)
             transaction += 1
 
     def _initialised(self) -> Producer:
@@ -166,8 +204,9 @@ class LedgerClient(Client):
     def _transaction(self, producer: Producer, transaction: int) -> Ended:
         """Carry one out. Raises KafkaException where it is not known how it ended."""
         producer.begin_transaction()
-        for _ in range(_TRANSACTION):
-            self._send(producer, transaction)
+        left = _TRANSACTION
+        while left:
+            left -= self._send(producer, left, transaction)
         if transaction % _ABORTED_EVERY == _ABORTED_EVERY - 1:
             producer.flush(_TRANSACTION_SECONDS)  # an abort before that fails for good (librdkafka issue 4849)
             producer.abort_transaction(_TRANSACTION_SECONDS)
@@ -193,27 +232,26 @@ class LedgerClient(Client):
         try:
             consumer.assign(parts)
             while not self.stopping.is_set():
-                message = consumer.poll(_POLL_SECONDS)
-                if message is not None and message.error() is None:
-                    self._saw(message)
-                    self._note_watermark(consumer, parts[message.partition() or 0])
+                batch = consumer.consume(_BATCH, _BATCH_SECONDS)
+                self._saw([message for message in batch if message.error() is None])
+                self._note_watermarks(consumer, {message.partition() or 0 for message in batch})
         finally:
             consumer.close()
 
-    def _saw(self, message: Message) -> None:
-        partition, offset, value = message.partition(), message.offset(), message.value() or b"-1"
-        if partition is not None and offset is not None and self._is_ours(value):
-            self._ledger.seen(partition, offset, int(value))
+    def _saw(self, messages: Sequence[Message]) -> None:
+        ours = [(each, value) for each in messages if self._is_ours(value := each.value() or b"-1")]
+        self._ledger.seen([((each.partition() or 0, each.offset() or 0), int(value)) for each, value in ours])
 
     def _is_ours(self, value: str | bytes) -> bool:
         """Whether a record is to be accounted for: of a topic that others write to, only what names a number."""
         return self._load.placement is not None or value.isdigit()
 
-    def _note_watermark(self, consumer: Consumer, part: TopicPartition) -> None:
-        """Note what the leader said with the last fetch; the library has it already."""
-        watermarks = consumer.get_watermark_offsets(part, cached=True)
-        if watermarks and watermarks[1] >= 0:
-            self._ledger.high_watermark(part.partition, watermarks[1])
+    def _note_watermarks(self, consumer: Consumer, partitions: Iterable[int]) -> None:
+        """Note what leaders said with the last fetch; the library has it already."""
+        for number in partitions:
+            watermarks = consumer.get_watermark_offsets(TopicPartition(self.name, number), cached=True)
+            if watermarks and watermarks[1] >= 0:
+                self._ledger.high_watermark(number, watermarks[1])
 
     def compare(self, brokers: Sequence[Address]) -> ClientReport:
         """Read everything back, and judge."""
@@ -222,12 +260,12 @@ class LedgerClient(Client):
             ledger.high_watermark(partition, end)
         records = read_back(self.name, self._partitions, brokers, committed=promise.transactional)
         ours = (record for record in records if self._is_ours(record.value))
-        ledger.stored((Place(record.partition, record.offset), _number(record.value)) for record in ours)
+        ledger.stored(((record.partition, record.offset), _number(record.value)) for record in ours)
         ledger.close()
-        return self._report(judge(ledger.history), binding=promise.acks == "all")
+        return self._report(judge(self.history), binding=promise.acks == "all")
 
     def _report(self, found: Findings, *, binding: bool) -> ClientReport:
-        history = self._ledger.history
+        history = self.history
         ends = list(history.transactions.values())
         told = (
             f", {ends.count(Ended.ABORTED)} transactions aborted, {ends.count(Ended.UNKNOWN)} unknown" if ends else ""
@@ -249,13 +287,13 @@ class LedgerClient(Client):
 
     def _why_unseen(self) -> str:
         """Return why it is not known what consumers were given; empty where it is."""
-        nothing = self._ledger.history.acknowledged and not self._ledger.history.seen
+        nothing = self.history.acknowledged and not self.history.seen
         return self._unseen or ("its consumer saw nothing" if nothing else "")
 
     def unread(self, why: str) -> ClientReport:
         """Return a report that says why nothing could be compared; what was acknowledged is known all the same."""
         self._ledger.close()
-        acked, failures = len(self._ledger.history.acknowledged), dict(self.failures)
+        acked, failures = len(self.history.acknowledged), dict(self.failures)
         return ClientReport(self.name, self.description, acked, 0, 0, self.pauses.longest, failures, unread=why)
 
     def abandon(self) -> None:
