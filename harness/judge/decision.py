@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from harness.judge import sentences
 from harness.judge.acknowledgements import judge_acknowledgements
+from harness.judge.against import against, not_fixed
 from harness.judge.claim_verdict import judged_claims, reasons_of_claims
 from harness.judge.costs.beside_base import costs_of
 from harness.judge.costs.limits import shipped_limits
@@ -99,7 +100,7 @@ def decide(
         schema=SCHEMA,
         verdict=verdict,
         sentence=sentences.headline(verdict, rests_on(verdict, reasons), declaration, rows, changed, shown),
-        against=sentences.against(
+        against=against(
             verdict, declaration, rows, coverage, _worse_in(reasons), is_blocked=any(map(is_blocker, reasons))
         ),
         reasons=reasons,
@@ -130,6 +131,7 @@ def decide(
         would_show=shown,
         costs=costs,
         reused=reused_sentences(results, proof, coverage),
+        not_fixed=not_fixed(declaration, ruled.values(), proof),
     )
 
 

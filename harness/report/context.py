@@ -121,6 +121,7 @@ class ReportContext:
     has_candidate: bool = True
     reused: tuple[str, ...] = ()
     gantt: Gantt | None = None
+    not_fixed: tuple[str, ...] = ()
 
     @property
     def is_said(self) -> bool:
@@ -209,6 +210,7 @@ def report_context(
         upgrade=upgrade_summary(upgrade) if upgrade else None,
         reused=tuple(cut(each, limits.text) for each in record.reused),
         gantt=gantt(times) if times else None,
+        not_fixed=tuple(cut(each, limits.text) for each in record.not_fixed),
     )
 
 

@@ -180,6 +180,8 @@ def print_verdict(console: Console, record: VerdictRecord, timings: Mapping[str,
     for reason in _reasons(record)[:_REASONS]:
         console.print(Text(f"  · {visible(reason)}"))
     console.print(Text(f"  strongest reason against it: {visible(record.against)}", style="italic"))
+    for left in record.not_fixed[:_REASONS]:
+        console.print(Text(f"  not fixed: {visible(left)}"))
     console.print(Text(f"\nreport: {page}"))
 
 
@@ -206,6 +208,8 @@ def print_more(console: Console, record: VerdictRecord) -> None:
     """Print the reasons that the verdict left out, what was not tested, and where the evidence of failed runs is."""
     for reason in _reasons(record)[_REASONS:]:
         console.print(Text(f"  · {visible(reason)}"))
+    for left in record.not_fixed[_REASONS:]:
+        console.print(Text(f"  not fixed: {visible(left)}"))
     for gap in record.not_tested:
         console.print(Text(f"  not tested: {visible(gap)}"))
     for run in (each for each in record.runs if not each.check.is_fine):
