@@ -15,6 +15,7 @@ from harness.scenario import (
     start,
     voter_changes_are_refused,
     voter_moves,
+    voters_caught_up,
 )
 from harness.scenario.bounds import FetchTimeouts
 
@@ -29,6 +30,7 @@ def raft_requests(plan, cluster, observer):
     voter_moves.start_all(plan, observer)
     with plan.phase("requests that are wrong"):
         leader, first, second = plan.name_voters("leader", "first follower", "second follower")
+        plan.guard(voters_caught_up(), within="30s")
         plan.expect(quorum_is_described(), within="10s", named="quorum_is_described")
         plan.expect(voter_changes_are_refused(), within="10s", named="voter_changes_are_refused")
         plan.expect(raft_requests_are_checked(), within="10s", named="raft_requests_are_checked")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from kio.schema.errors import ErrorCode
 
 from harness.cluster.formatting import kafka_uuid, new_uuid
-from harness.cluster.probes import update_voter
+from harness.cluster.probes import Quorum, update_voter
 from harness.cluster.protocol import Unreachable
 from harness.cluster.voter_changes import Answer, add_voter, describe, remove_voter
 from harness.scenario.steps import Sample
@@ -19,13 +19,16 @@ from harness.scenario.world import World
 _DONE = ErrorCode.none.name
 _NOBODY = 4711  # a node id that no node has
 
+Answers = Iterable[tuple[str, tuple[str, str]]]  # what was asked, with what was answered and what is right
+
 
 @dataclass(frozen=True, slots=True)
 class QuorumIsDescribed:
     """The leader and every broker describe the quorum alike, and every other controller says that it does not lead.
 
     Brokers hand DescribeQuorum on to the leader; a controller that does not lead answers NOT_LEADER_OR_FOLLOWER
-    (KIP-595, KafkaRaftClient.handleDescribeQuorumRequest).
+    (KIP-595, KafkaRaftClient.handleDescribeQuorumRequest). A broker learns of the leader by itself, so that its answer may
+    be wrong for a moment.
     """
 
     name: ClassVar[str] = "quorum_is_described"
@@ -70,13 +73,7 @@ class VoterChangesAreUnsupported:
 
     def sample(self, world: World) -> Sample:
         """Ask the leader to add and to remove."""
-        leader = world.quorum().leader
-        if leader < 0:
-            return Sample(False, {"leader": leader}, testable=False)
-        try:
-            return compared(dict(_unsupported(world, leader)), leader)
-        except Unreachable as error:
-            return Sample(False, {"unreachable": str(error)})
+        return asked_once(world, lambda quorum: _unsupported(world, quorum.leader))
 
 
 def _unsupported(world: World, leader: int) -> Iterator[tuple[str, tuple[str, str]]]:
@@ -102,19 +99,16 @@ class VoterChangesAreRefused:
 
     def sample(self, world: World) -> Sample:
         """Send each of them once."""
-        leader = world.quorum().leader
-        if leader < 0:
-            return Sample(False, {"leader": leader}, testable=False)
-        try:
-            answers = dict(_refusals(world, leader))
-        except Unreachable as error:
-            return Sample(False, {"unreachable": str(error)})
-        seen = {asked: (_with_message(answer), right) for asked, (answer, right) in answers.items()}
-        return compared(seen, leader)
+        return asked_once(world, lambda quorum: _refused(world, quorum))
 
 
-def _refusals(world: World, leader: int) -> Iterator[tuple[str, tuple[Answer, str]]]:
+def _refused(world: World, quorum: Quorum) -> Answers:
+    return ((asked, (_with_message(answer), right)) for asked, (answer, right) in _refusals(world, quorum))
+
+
+def _refusals(world: World, quorum: Quorum) -> Iterator[tuple[str, tuple[Answer, str]]]:
     """Yield what was asked, with the answer and what is right."""
+    leader, epoch = quorum.leader, quorum.epoch
     cluster, wire = world.cluster, world.cluster.wire
     own, foreign = kafka_uuid(cluster.id), kafka_uuid(new_uuid())
     at, node = cluster.controllers[leader], cluster.nodes[leader]
@@ -135,7 +129,6 @@ def _refusals(world: World, leader: int) -> Iterator[tuple[str, tuple[Answer, st
         "remove a voter by another directory id",
         (remove_voter(wire, at, own, (leader, new_uuid())), "voter_not_found with a message"),
     )
-    epoch = world.quorum().epoch
     updates = {
         "update a voter of another cluster": ((foreign, epoch, voter, listeners), "inconsistent_cluster_id"),
         "update a voter in an epoch that is over": ((own, epoch - 1, voter, listeners), "fenced_leader_epoch"),
@@ -152,6 +145,23 @@ def _refusals(world: World, leader: int) -> Iterator[tuple[str, tuple[Answer, st
 
 def _with_message(answer: Answer) -> str:
     return f"{answer.code} with a message" if answer.message else answer.code
+
+
+def asked_once(world: World, ask: Callable[[Quorum], Answers]) -> Sample:
+    """Ask what one leader of one epoch answers, and what is answered wrongly is so for good.
+
+    Who was led meanwhile by another, or in another epoch, has shown nothing.
+    """
+    quorum = world.quorum()
+    try:
+        seen = dict(ask(quorum)) if quorum.leader >= 0 else {}
+    except Unreachable as error:
+        return Sample(False, {"unreachable": str(error)})
+    after = world.quorum()
+    if not seen or (after.leader, after.epoch) != (quorum.leader, quorum.epoch):
+        return Sample(False, {"leader": after.leader, "epoch": after.epoch}, testable=False)
+    sample = compared(seen, quorum.leader)
+    return replace(sample, final=not sample.ok)
 
 
 def compared(seen: Mapping[str, tuple[str, str]], leader: int) -> Sample:
