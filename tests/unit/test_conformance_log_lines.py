@@ -24,6 +24,7 @@ from harness.cluster.conformance.observations import (
     Files,
     HighWatermarkMoved,
     LogStartMoved,
+    Named,
     Place,
     SnapshotKept,
     State,
@@ -35,6 +36,7 @@ from harness.cluster.conformance.observations import (
     VotersApplied,
 )
 from harness.cluster.conformance.reading import LogReader, files_of
+from harness.cluster.metadata_log.control_records import Voter, alike
 
 TIME = "2026-11-24 10:45:58,301"
 AT = datetime(2026, 11, 24, 10, 45, 58, 301000, UTC).timestamp()
@@ -143,8 +145,8 @@ SAID = {
         -1,
         frozenset(
             {
-                (0, "a", "CONTROLLER:26080"),
-                (1, "", "CONTROLLER:1 SECOND:2"),
+                Voter(0, "a", frozenset({("CONTROLLER", "127.0.0.1", 26080)})),
+                Voter(1, "", frozenset({("CONTROLLER", "h", 1), ("SECOND", "", 2)})),
             }
         ),
     ),
@@ -272,8 +274,35 @@ def test_the_files_of_a_metadata_log_are_where_segments_begin_and_snapshots_end(
         "00000000000000000050-0000000002.checkpoint",
     ):
         (tmp_path / name).write_bytes(segment((1, [b"a"])))
-    assert files_of(3, tmp_path, 9.0) == Files(3, 9.0, (50,), (50,))
+    assert files_of(3, tmp_path, 9.0) == Files(3, 9.0, (50,), (50,), named={50: Named()})
     assert files_of(3, tmp_path / "none", 9.0) == Files(3, 9.0)
+
+
+KEPT = Path(__file__).parent / "metadata-log"
+
+
+def test_the_control_records_of_segments_and_snapshots_are_read(tmp_path):
+    segment_, snapshot = "00000000000000000000.log", "00000000000000000007-0000000002.checkpoint"
+    (tmp_path / segment_).write_bytes((KEPT / "1" / segment_).read_bytes())
+    (tmp_path / snapshot).write_bytes((KEPT / "formatted.checkpoint").read_bytes())
+    (tmp_path / "00000000000000000003-0000000001.checkpoint").write_bytes(b"damaged")
+    files = files_of(1, tmp_path, 9.0)
+    assert ({*files.voters}, files.versions) == ({2}, {1: 1})
+    assert {each.node for each in files.voters[2]} == {0, 1, 2}
+    assert [*files.named] == [7]
+    assert (len(files.named[7].voters), files.named[7].version) == (3, 1)
+
+
+def test_where_one_segment_is_too_large_to_be_read_nothing_is_said_of_any(tmp_path, monkeypatch):
+    monkeypatch.setattr("harness.cluster.conformance.reading._MOST_SEGMENT_BYTES", 100)
+    (tmp_path / "00000000000000000000.log").write_bytes((KEPT / "1" / "00000000000000000000.log").read_bytes())
+    assert files_of(1, tmp_path, 9.0).voters == {}
+
+
+def test_a_snapshot_without_such_records_names_nobody_and_version_0(tmp_path):
+    (tmp_path / "00000000000000000003-0000000001.checkpoint").write_bytes(segment((1, [b"a"])))
+    (named,) = files_of(1, tmp_path, 9.0).named.values()
+    assert (named.voters, named.version) == (frozenset(), 0)
 
 
 def test_both_releases_name_the_same_voters_in_their_own_way():
@@ -284,4 +313,4 @@ def test_both_releases_name_the_same_voters_in_their_own_way():
         read_line(7, 1, line(f"[RaftManager id=7] Latest set of voters is VoterSet(voters={{0={each}}}) at offset 2"))
         for each in (voter.format("Optional[x_-y]", "h/<unresolved>"), voter.format("x_-y", "h/10.0.0.1"))
     )
-    assert older == newer
+    assert alike(older.voters, newer.voters)

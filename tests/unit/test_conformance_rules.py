@@ -7,7 +7,7 @@ import pytest
 import quorum_model
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from quorum_model import STEPS, QuorumModel, happen
+from quorum_model import STEPS, QuorumModel, happen, votes
 
 from harness.cluster.conformance.history import History
 from harness.cluster.conformance.observations import (
@@ -25,6 +25,7 @@ from harness.cluster.conformance.observations import (
     HighWatermarkMoved,
     LogStartMoved,
     Looked,
+    Named,
     Place,
     SnapshotKept,
     State,
@@ -57,7 +58,19 @@ def begin(now):
 
 
 def voters(offset, *nodes):
-    return lambda place: VotersApplied(place, offset, frozenset((node, "", "") for node in nodes))
+    return lambda place: VotersApplied(place, offset, votes(nodes))
+
+
+def votes_at(offset, port, *nodes):
+    return lambda place: VotersApplied(place, offset, votes(nodes, port))
+
+
+def unresolved(offset, *nodes):
+    named = votes(nodes)
+    hidden = frozenset(
+        replace(each, endpoints=frozenset((name, "", port) for name, _, port in each.endpoints)) for each in named
+    )
+    return lambda place: VotersApplied(place, offset, hidden)
 
 
 def high(offset):
@@ -127,6 +140,7 @@ def by_own_clock(looked, ahead):
 
 SILENT = [look(1003.0, 1003.0, 1003.0), look(1010.0, 1003.0, 1003.0), look(1011.5, 1003.0, 1003.0)]
 FOLLOWS = begin(state(FOLLOWER, 3, 0))
+FOLLOWS_1 = begin(state(FOLLOWER, 3, 1))
 
 FORGED = {
     "a follower leads without an election": (
@@ -315,11 +329,11 @@ FORGED = {
     ),
     "a node has applied other voters than its disk has": (
         "voters_as_logged",
-        history([voters(9, 0, 1), high(10)], files=[Files(0, 2000.0, voters={9: frozenset({0, 2})})]),
+        history([voters(9, 0, 1), high(10)], files=[Files(0, 2000.0, voters={9: votes({0, 2})})]),
     ),
     "a node has missed a committed record of voters": (
         "voters_as_logged",
-        history([voters(2, 0, 1), high(10)], files=[Files(0, 2000.0, voters={2: frozenset({0, 1}), 8: VOTERS})]),
+        history([voters(2, 0, 1), high(10)], files=[Files(0, 2000.0, voters={2: votes({0, 1}), 8: votes(VOTERS)})]),
     ),
     "kraft.version falls": ("kraft_version_as_logged", history([version(3, 1), version(7, 0), high(9)])),
     "two nodes have two levels of kraft.version at one offset": (
@@ -384,6 +398,75 @@ FORGED = {
     "kraft.version is lower for the next process": (
         "kraft_version_as_logged",
         history([version(3, 1), high(9), Booted, version(9, 0), high(12)]),
+    ),
+    "a node has applied the voters of its disk at other endpoints": (
+        "voters_as_logged",
+        history([votes_at(9, 8, 0, 1), high(10)], files=[Files(0, 2000.0, voters={9: votes({0, 1})})]),
+    ),
+    "a node has applied other voters than those that it was formatted with": (
+        "voters_as_logged",
+        history([voters(-1, 0, 1)], files=[Files(0, 2000.0, named={0: Named(votes(VOTERS), 1)})]),
+    ),
+    "a node has applied another kraft.version than its disk has": (
+        "kraft_version_as_logged",
+        history([version(3, 0), high(9)], files=[Files(0, 2000.0, versions={3: 1})]),
+    ),
+    "a node has missed a committed kraft.version": (
+        "kraft_version_as_logged",
+        history([version(3, 0), high(9)], files=[Files(0, 2000.0, versions={3: 0, 7: 1})]),
+    ),
+    "a node has applied another kraft.version than its snapshot has": (
+        "kraft_version_as_logged",
+        history([version(8, 0), high(9)], files=[Files(0, 2000.0, named={9: Named(version=1)})]),
+    ),
+    "a snapshot has other voters than the log below its end": (
+        "voters_as_logged",
+        history([high(12)], files=[Files(0, 2000.0, voters={5: votes({0, 1})}, named={9: Named(votes({0, 2}))})]),
+    ),
+    "a snapshot has lost the voters": (
+        "voters_as_logged",
+        history([high(12)], files=[Files(0, 2000.0, voters={5: votes({0, 1})}, named={9: Named()})]),
+    ),
+    "a snapshot has another kraft.version than the log below its end": (
+        "kraft_version_as_logged",
+        history([high(12)], files=[Files(0, 2000.0, versions={5: 1}, named={9: Named()})]),
+    ),
+    "two snapshots of one end have two voter sets": (
+        "voters_as_logged",
+        history(
+            [high(12)],
+            [high(12)],
+            files=[Files(node, 2000.0, named={9: Named(votes({0, node + 1}))}) for node in (0, 1)],
+        ),
+    ),
+    "a node starts and reads no voters from its snapshot": (
+        "voters_as_logged",
+        history(
+            [Booted, voters(2, 0, 1), begin(state(UNATTACHED, 1)), high(12), kept(9, 1), Booted, FOLLOWS_1],
+            files=[Files(0, 2000.0, named={9: Named(votes({0, 1}))})],
+        ),
+    ),
+    "a node starts and reads no voters from what it was formatted with": (
+        "voters_as_logged",
+        history(
+            [Booted, FOLLOWS_1],
+            [voters(2, 0, 1)],
+            files=[Files(0, 2000.0, named={0: Named(votes({0, 1}))})],
+        ),
+    ),
+    "a node without a log fetches a snapshot and reads no kraft.version from it": (
+        "kraft_version_as_logged",
+        history(
+            [
+                Booted,
+                begin(state(UNATTACHED, 1)),
+                step(state(UNATTACHED, 1), state(FOLLOWER, 3, 1)),
+                cut(9, whole=True),
+                high(9),
+            ],
+            [version(2, 1)],
+            files=[Files(0, 2000.0, named={9: Named(version=1)})],
+        ),
     ),
     "a segment lies below the start of the log when a node has started again": (
         "cleaned_below_log_start",
@@ -455,7 +538,7 @@ ALLOWED = {
     ),
     "stock does not read the voters again that take the place of what was cut off": history(
         [voters(2, 0, 1, 2), voters(9, 0, 1), cut(9), high(20)],
-        files=[Files(0, 2000.0, voters={2: VOTERS, 9: frozenset({0, 2})})],
+        files=[Files(0, 2000.0, voters={2: votes(VOTERS), 9: votes({0, 2})})],
     ),
     "a node that was voted out by a change that was cut off stands": history(
         [voters(2, 0, 1, 2), voters(9, 1, 2), cut(9), step(state(UNATTACHED, 3), state(CANDIDATE, 4))]
@@ -463,7 +546,7 @@ ALLOWED = {
     "voters are printed in a way that cannot be read": history(
         [voters(9, 1, 2), voters(12), step(state(UNATTACHED, 3), state(CANDIDATE, 4)), high(20)],
         [voters(12, 1, 2), high(20)],
-        files=[Files(0, 2000.0, voters={12: frozenset({1, 2})})],
+        files=[Files(0, 2000.0, voters={12: votes({1, 2})})],
     ),
     "a process begins as the candidate that it was, and is no voter any more": history(
         [voters(9, 1, 2), begin(state(CANDIDATE, 4))]
@@ -492,6 +575,40 @@ ALLOWED = {
     ),
     "files that were renamed only just": history(
         [begins_at(50)], files=[Files(0, 1003.0, segments=(0, 30, 60), snapshots=(20, 50))]
+    ),
+    "a snapshot of which the log below its end is gone": history(
+        [high(120)],
+        files=[Files(0, 2000.0, (100,), (90,), voters={110: votes({0})}, named={90: Named(votes({1}))})],
+    ),
+    "stock keeps voters in a snapshot that it read before their record was cut off": history(
+        [voters(2, 0, 1, 2), voters(9, 0, 1), cut(9), high(20), kept(15, 1)],
+        files=[Files(0, 2000.0, voters={2: votes(VOTERS)}, named={15: Named(votes({0, 1}))})],
+    ),
+    "a build that says nothing of the voters that it reads": history(
+        [Booted, FOLLOWS_1], files=[Files(0, 2000.0, named={0: Named(votes({0, 1}))})]
+    ),
+    "a node starts with a later snapshot than any that it said it wrote": history(
+        [Booted, voters(2, 0, 1), FOLLOWS_1, high(12), kept(9, 1), Booted, voters(10, 0, 1), FOLLOWS_1],
+        files=[Files(0, 2000.0, named={9: Named(votes({0, 1})), 11: Named(votes({0, 1}))})],
+    ),
+    "a node whose log ends behind a snapshot that it fetches has read on": history(
+        [
+            Booted,
+            voters(2, 0, 1),
+            begin(state(FOLLOWER, 3, 1)),
+            high(5),
+            step(state(FOLLOWER, 3, 1), state(FOLLOWER, 4, 2)),
+            cut(9, whole=True),
+            high(9),
+        ],
+        files=[Files(0, 2000.0, named={9: Named(votes({0, 1, 2}))})],
+    ),
+    "a disk of before had a snapshot with other voters": history(
+        [Booted, voters(2, 0, 1), FOLLOWS_1, kept(9, 1), DiskReplaced, Booted, begin(state(UNATTACHED, 0))],
+        files=[Files(0, 2000.0, named={9: Named(votes({0, 1}))})],
+    ),
+    "voters whose hosts are printed as they were looked up": history(
+        [unresolved(9, 0, 1), high(10)], files=[Files(0, 2000.0, voters={9: votes({0, 1})})]
     ),
     "a build whose controller says nothing of being active": history([*elected(3)[:3], later(60, high(20))], over=True),
 }
@@ -539,6 +656,9 @@ DEFECTS = {
     quorum_model.NO_VOTERS_READ: "voters_as_logged",
     quorum_model.KEEPS_SNAPSHOTS: "cleaned_below_log_start",
     quorum_model.CLAIMS_ANYHOW: "active_controller_leads",
+    quorum_model.MISREADS_ENDPOINTS: "voters_as_logged",
+    quorum_model.SNAPSHOT_LACKS_VOTERS: "voters_as_logged",
+    quorum_model.SKIPS_SNAPSHOT: "voters_as_logged",
 }
 
 

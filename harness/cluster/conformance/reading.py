@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from harness.cluster.conformance.log_lines import read_line
-from harness.cluster.conformance.observations import Files, Place, Said, Unseen
+from harness.cluster.conformance.observations import Files, Named, Place, Said, Unseen
+from harness.cluster.metadata_log.batches import read_batches
+from harness.cluster.metadata_log.control_records import ControlRecords, control_records
 from harness.cluster.metadata_log.files import segment_base, snapshot_id
-from harness.cluster.metadata_log.voter_records import voters_in
 
 _CHUNK = 2**20
 # A flood of lines that is longer is read up to here.
@@ -55,12 +56,33 @@ def files_of(node: int, folder: Path, ended: float) -> Files:
     """Return what lies in the metadata log of a node that has ended at a moment; nothing where there is none."""
     with suppress(FileNotFoundError):
         names = [path.name for path in folder.iterdir()]
-        segments = {base: name for name in names if (base := segment_base(name)) is not None}
-        snapshots = [found.end_offset for name in names if (found := snapshot_id(name)) is not None]
-        voters: dict[int, frozenset[int]] = {}
-        for name in segments.values():
-            path = folder / name
-            if path.stat().st_size <= _MOST_SEGMENT_BYTES:
-                voters |= voters_in(path.read_bytes())
-        return Files(node, ended, tuple(sorted(segments)), tuple(sorted(snapshots)), voters)
+        segments = {base: folder / name for name in names if (base := segment_base(name)) is not None}
+        snapshots = {found.end_offset: folder / name for name in names if (found := snapshot_id(name)) is not None}
+        records = _records_of([path for _, path in sorted(segments.items())])
+        named = {end: what for end, path in sorted(snapshots.items()) if (what := _named(path)) is not None}
+        bases, ends = tuple(sorted(segments)), tuple(sorted(snapshots))
+        return Files(node, ended, bases, ends, records.voters, records.versions, named)
     return Files(node, ended)
+
+
+def _records_of(segments: Sequence[Path]) -> ControlRecords:
+    """Return the control records of all segments; none where one is too large, which may have the newest."""
+    if any(path.stat().st_size > _MOST_SEGMENT_BYTES for path in segments):
+        return ControlRecords()
+    found = [control_records(path.read_bytes()) for path in segments]
+    return ControlRecords(
+        {offset: voters for each in found for offset, voters in each.voters.items()},
+        {offset: version for each in found for offset, version in each.versions.items()},
+    )
+
+
+def _named(snapshot: Path) -> Named | None:
+    """Return what a snapshot names, which it does at its beginning; None where no batch can be read there."""
+    with snapshot.open("rb") as stream:
+        data = stream.read(_CHUNK)
+    if not read_batches(data).batches:
+        return None
+    found = control_records(data)
+    return Named(
+        found.voters[max(found.voters)] if found.voters else frozenset(), max(found.versions.values(), default=0)
+    )

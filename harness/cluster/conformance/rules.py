@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from harness.cluster.conformance import (
     cleaning_rules,
     commit_rules,
+    disk_rules,
     election_rules,
     leader_rules,
     state_rules,
@@ -44,7 +45,8 @@ RULES = (
     Rule("KRaftControlRecordStateMachine, KIP-853", voter_rules.voter_sets_agree),
     Rule("KRaftControlRecordStateMachine, KIP-853", voter_rules.kraft_versions_agree),
     Rule("QuorumState.transitionToLeader, KIP-853", voter_rules.leaders_count_their_voters),
-    Rule("KRaftControlRecordStateMachine.updateState, KIP-853", voter_rules.voters_on_disk_are_applied),
+    Rule("KRaftControlRecordStateMachine.updateState, KIP-853", disk_rules.voters_are_those_on_disk),
+    Rule("KRaftControlRecordStateMachine.updateState, KIP-853", disk_rules.kraft_version_is_that_on_disk),
     Rule("KafkaMetadataLog.deleteBeforeSnapshot, KIP-630", cleaning_rules.cleaned_below_log_start),
 )
 

@@ -27,8 +27,8 @@ class QuorumIsDescribed:
     """The leader and every broker describe the quorum alike, and every other controller says that it does not lead.
 
     Brokers hand DescribeQuorum on to the leader; a controller that does not lead answers NOT_LEADER_OR_FOLLOWER
-    (KIP-595, KafkaRaftClient.handleDescribeQuorumRequest). A broker learns of the leader by itself, so that its answer may
-    be wrong for a moment.
+    (KIP-595, KafkaRaftClient.handleDescribeQuorumRequest). A broker learns of the leader by itself, so that its answer
+    may be wrong for a moment.
     """
 
     name: ClassVar[str] = "quorum_is_described"
