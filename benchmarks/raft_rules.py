@@ -1,9 +1,9 @@
 """Raft's rules over kept runs: python benchmarks/raft_rules.py RUN_DIRECTORY…
 
-Nothing is started: the logs of each run's nodes and the files of their metadata logs are judged as the run's monitor
-did, after each thing that its plan did and once more at its end. Left out are answers of leaders, which journals do not
-keep whole (`check_quorum` asks nothing then). A row for each suite says how many of its runs raise an alarm, and what
-judging took of the processor time of the run's nodes. Exit code 1 where any does.
+Nothing is started: the logs of each run's nodes, their metrics and the files of their metadata logs are judged as the
+run's monitor did, after each thing that its plan did and once more at its end. Left out are answers of leaders, which
+journals do not keep whole (`check_quorum` asks nothing then). A row for each suite says how many of its runs raise an
+alarm, and what judging took of the processor time of the run's nodes. Exit code 1 where any does.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from statistics import median
 from harness.base.errors import HarnessError
 from harness.cluster.conformance.history import History, Violation
 from harness.cluster.conformance.observations import DiskReplaced, Place, Said
-from harness.cluster.conformance.reading import LogReader, files_of
+from harness.cluster.conformance.reading import LogReader, files_of, metered_of
 from harness.cluster.conformance.rules import violations
 from harness.cluster.formatting import METADATA_LOG
 from harness.model.events import NodeChanged, StepChanged
 from harness.rundir.directory import RunDirectory
 from harness.rundir.journal import Entry, read_undamaged
-from harness.rundir.parts import NODE_LOG, RunFolder
+from harness.rundir.parts import NODE_FIGURES, NODE_LOG, SHUTDOWN_LOG, RunFolder
 from harness.scenario.registry import load_all
 
 _WIPES = "wipe the disk of "
@@ -55,7 +55,8 @@ def judged(run: RunFolder, suite: str) -> Judged:
     found = [each for at in deeds(entries) for each in violations(History(said_by(said, at)))]
     ended = max((when(entry) for entry in entries), default=0.0)
     files = [files_of(node, run.nodes / str(node) / "data" / METADATA_LOG, ended) for node in said]
-    found += violations(History(said, (), files, is_over=True))
+    metered = [each for node in said for each in metered_of(node, run.nodes / str(node) / NODE_FIGURES)]
+    found += violations(History(said, (), files, is_over=True, metered=metered))
     took = time.process_time() - began
     by_name = {each.name: each for each in reversed(found)}
     nodes = run.result.read().measures.get("node_cpu_seconds", 0.0) if run.result.exists else 0.0
@@ -72,7 +73,8 @@ def nodes_of(run: RunFolder) -> list[int]:
 
 def read(run: RunFolder, node: int, entries: Sequence[Entry]) -> tuple[Said, ...]:
     """Return what a node said, with the moments at which its disk was emptied among it."""
-    said = list(LogReader(node, run.nodes / str(node) / NODE_LOG).read_on())
+    logs = [run.nodes / str(node) / name for name in (NODE_LOG, SHUTDOWN_LOG)]
+    said = [each for log in logs for each in LogReader(node, log).read_on()]
     for at in wiped(node, entries):
         before = len(list(takewhile(lambda each, at=at: each.place.at < at, said)))
         said.insert(before, DiskReplaced(Place(node, said[before - 1].place.line if before else 0, at)))

@@ -15,6 +15,7 @@ from pathlib import Path
 REPORTER_SOURCE = Path(__file__).with_name("NodeFigures.java")
 _REPORTERS = "metric.reporters"
 _STATE = "current-state"
+ACTIVE_CONTROLLER = "active-controller"  # of a controller: 1 where it is the active one
 _MOST_BYTES = 16 * 2**20  # a line has some 500 bytes: nine hours of a node
 _MOST_LINE_BYTES = 8192
 
@@ -24,7 +25,8 @@ class FiguresLine:
     """One line: `at` in seconds since the Unix epoch, the node's own `state` (`leader`, `follower`, `observer`, …).
 
     `numbers` are by Kafka's names of raft-metrics (KIP-595), such as `poll-idle-ratio-avg` and `commit-latency-avg`
-    (ms, over the last half minute), with `controller-events` and `controller-event-ms-mean` since the start,
+    (ms, over the last half minute), with `controller-events` and `controller-event-ms-mean` since the start and
+    `active-controller` (Kafka's ActiveControllerCount),
     `heap-after-gc` (bytes), `gc-ms`, and `live` (bytes) in lines that follow a collection that was asked for.
     """
 

@@ -14,6 +14,7 @@ from harness.cluster.conformance.observations import (
     PROSPECTIVE,
     RESIGNED,
     UNATTACHED,
+    Attempted,
     Booted,
     ControllerClaimed,
     Counted,
@@ -33,6 +34,7 @@ from harness.cluster.conformance.observations import (
     VotersApplied,
 )
 from harness.cluster.metadata_log.control_records import Voter
+from harness.cluster.metadata_log.files import QuorumState
 
 FETCH_TIMEOUT = 2.0
 CHECK_QUORUM = 3.0
@@ -99,6 +101,13 @@ class Member:
     def last(self):
         return (self.log[-1].epoch if self.log else 0, len(self.log))
 
+    @property
+    def quorum_state(self):
+        """What is written down of the newest epoch."""
+        kept = self.kept
+        leader = self.id if kept.kind == LEADER else kept.leader
+        return QuorumState(kept.epoch, leader, self.id if kept.kind == CANDIDATE else kept.voted)
+
     def votes_below(self, end):
         return next(entry.voters for entry in reversed(self.log[:end]) if entry.voters is not None)
 
@@ -124,6 +133,7 @@ class QuorumModel:
         before, member.state = member.state, state
         if state.kind not in (RESIGNED, PROSPECTIVE):
             member.kept = state
+            self._say(member, Attempted, state)
         self._say(member, Transitioned, state, before)
 
     def _unattached(self, member, epoch, leader=-1):
@@ -415,6 +425,7 @@ class QuorumModel:
             kept,
             {0: 1} if member.start == 0 else {},
             {end: Named(votes(named.get(end, ())), 1) for end in member.snapshots},
+            member.quorum_state,
         )
 
 

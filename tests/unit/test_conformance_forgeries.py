@@ -14,6 +14,7 @@ from harness.cluster.conformance.observations import (
     LEADER,
     PROSPECTIVE,
     UNATTACHED,
+    Attempted,
     Booted,
     ControllerClaimed,
     Counted,
@@ -202,6 +203,11 @@ def a_snapshot_of_another_version(files, life):
             yield replace(files, named={**files.named, end: Named(files.named[end].voters, 0)})
 
 
+def a_quorum_state_of_another_epoch(files, life):
+    if any(life.of(Attempted)):
+        yield replace(files, quorum=replace(files.quorum, epoch=files.quorum.epoch + 1))
+
+
 def a_snapshot_that_should_be_gone(files, life):
     if any(moved.offset > 1 for moved in life.of(LogStartMoved)):
         yield replace(files, snapshots=(1, *files.snapshots))
@@ -234,6 +240,7 @@ FORGED_FILES = {
     on_disk_other_voters: "voters_as_logged",
     a_snapshot_of_other_voters: "voters_as_logged",
     a_snapshot_of_another_version: "kraft_version_as_logged",
+    a_quorum_state_of_another_epoch: "quorum_state_agrees",
     a_snapshot_that_should_be_gone: "cleaned_below_log_start",
 }
 

@@ -18,12 +18,14 @@ from harness.cluster.conformance.observations import (
     PROSPECTIVE,
     RESIGNED,
     UNATTACHED,
+    Attempted,
     Booted,
     ControllerClaimed,
     Counted,
     Files,
     HighWatermarkMoved,
     LogStartMoved,
+    Metered,
     Named,
     Place,
     SnapshotKept,
@@ -35,8 +37,9 @@ from harness.cluster.conformance.observations import (
     VoteGranted,
     VotersApplied,
 )
-from harness.cluster.conformance.reading import LogReader, files_of
+from harness.cluster.conformance.reading import LogReader, files_of, metered_of
 from harness.cluster.metadata_log.control_records import Voter, alike
+from harness.cluster.metadata_log.files import QuorumState
 
 TIME = "2026-11-24 10:45:58,301"
 AT = datetime(2026, 11, 24, 10, 45, 58, 301000, UTC).timestamp()
@@ -96,6 +99,10 @@ SAID = {
         Transitioned,
         State(UNATTACHED, 3, voted=2),
         State(UNATTACHED, 3),
+    ),
+    f"[RaftManager id=7] Attempting durable transition to {TWO_STATES[0]} from null": (
+        Attempted,
+        STATES[TWO_STATES[0]],
     ),
     f"[RaftManager id=7] Completed transition to {TWO_STATES[0]} from null": (
         Transitioned,
@@ -291,6 +298,29 @@ def test_the_control_records_of_segments_and_snapshots_are_read(tmp_path):
     assert {each.node for each in files.voters[2]} == {0, 1, 2}
     assert [*files.named] == [7]
     assert (len(files.named[7].voters), files.named[7].version) == (3, 1)
+
+
+def test_the_quorum_state_beside_a_log_is_read_and_one_that_is_damaged_says_nothing(tmp_path):
+    (tmp_path / "quorum-state").write_bytes((KEPT / "1" / "quorum-state").read_bytes())
+    assert files_of(1, tmp_path, 9.0).quorum == QuorumState(6, 1, -1)
+    (tmp_path / "quorum-state").write_text("{")
+    assert files_of(1, tmp_path, 9.0).quorum is None
+
+
+def test_metrics_are_of_the_time_from_the_beginning_of_their_line_to_that_of_the_next(tmp_path):
+    (tmp_path / "figures.txt").write_text(
+        "1000 heap-after-gc=1\n"
+        "2000 current-state=leader current-epoch=3.0 current-leader=0.0 current-vote=0.0 high-watermark=9.0 "
+        "active-controller=1\n"
+        "3000 current-state=unattached current-epoch=3.0 current-leader=-1.0 current-vote=-1.0 high-watermark=NaN "
+        "active-controller=0\n"
+    )
+    assert list(metered_of(7, tmp_path / "figures.txt")) == [
+        Metered(7, 1.0, 2.0),
+        Metered(7, 2.0, 3.0, "leader", 3, 0, 0, 9, is_active=True),
+        Metered(7, 3.0, float("inf"), "unattached", 3),
+    ]
+    assert list(metered_of(7, tmp_path / "none")) == []
 
 
 def test_where_one_segment_is_too_large_to_be_read_nothing_is_said_of_any(tmp_path, monkeypatch):

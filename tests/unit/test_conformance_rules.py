@@ -17,6 +17,7 @@ from harness.cluster.conformance.observations import (
     PROSPECTIVE,
     RESIGNED,
     UNATTACHED,
+    Attempted,
     Booted,
     ControllerClaimed,
     Counted,
@@ -25,6 +26,7 @@ from harness.cluster.conformance.observations import (
     HighWatermarkMoved,
     LogStartMoved,
     Looked,
+    Metered,
     Named,
     Place,
     SnapshotKept,
@@ -37,6 +39,7 @@ from harness.cluster.conformance.observations import (
     VotersApplied,
 )
 from harness.cluster.conformance.rules import RULES, violations
+from harness.cluster.metadata_log.files import QuorumState
 
 VOTERS = frozenset({0, 1, 2})
 
@@ -109,13 +112,22 @@ def later(seconds, make):
     return lambda place: make(replace(place, at=place.at + seconds))
 
 
-def history(*said, looks=(), files=(), over=False, slow=1.0):
+def history(*said, looks=(), files=(), over=False, slow=1.0, metered=()):
     """A history of what node 0, node 1 and so on said, a line a second from 1000 on."""
     by_node = {
         node: tuple(make(Place(node, line, 1000.0 + line)) for line, make in enumerate(lines, 1))
         for node, lines in enumerate(said)
     }
-    return History(by_node, looks, files, over, slow)
+    return History(by_node, looks, files, over, slow, metered)
+
+
+def attempt(now):
+    return lambda place: Attempted(place, now)
+
+
+def metrics(seconds, *, node=0, first=1010.0, **said):
+    """What a node's metrics say for so many seconds, a line a second."""
+    return [Metered(node, first + at, first + at + 1, **said) for at in range(seconds + 1)]
 
 
 def elected(epoch, *, node=0, **more):
@@ -468,6 +480,72 @@ FORGED = {
             files=[Files(0, 2000.0, named={9: Named(version=1)})],
         ),
     ),
+    "quorum-state has another leader than the last step wrote": (
+        "quorum_state_agrees",
+        history(
+            [attempt(state(FOLLOWER, 3, 1)), step(state(UNATTACHED, 3), state(FOLLOWER, 3, 1))],
+            files=[Files(0, 2000.0, quorum=QuorumState(3, 2, -1))],
+        ),
+    ),
+    "quorum-state is behind the last step of its node": (
+        "quorum_state_agrees",
+        history(
+            [
+                attempt(state(FOLLOWER, 3, 1)),
+                step(state(UNATTACHED, 3), state(FOLLOWER, 3, 1)),
+                attempt(state(UNATTACHED, 4)),
+                step(state(FOLLOWER, 3, 1), state(UNATTACHED, 4)),
+            ],
+            files=[Files(0, 2000.0, quorum=QuorumState(3, 1, -1))],
+        ),
+    ),
+    "quorum-state has no vote of a candidate": (
+        "quorum_state_agrees",
+        history(
+            [attempt(state(CANDIDATE, 4)), step(state(UNATTACHED, 3), state(CANDIDATE, 4))],
+            files=[Files(0, 2000.0, quorum=QuorumState(4, -1, -1))],
+        ),
+    ),
+    "metrics have another leader than the log": (
+        "metrics_as_logged",
+        history([begin(state(FOLLOWER, 3, 1))], metered=metrics(4, state="follower", epoch=3, leader=2)),
+    ),
+    "metrics have another epoch than the log": (
+        "metrics_as_logged",
+        history([begin(state(FOLLOWER, 3, 1))], metered=metrics(4, state="observer", epoch=2, leader=1)),
+    ),
+    "metrics have a state that the node left long before": (
+        "metrics_as_logged",
+        history(
+            [*elected(3), step(state(LEADER, 3), state(RESIGNED, 3))],
+            metered=metrics(4, state="leader", epoch=3, leader=0, voted=0),
+        ),
+    ),
+    "metrics have a vote that was not cast": (
+        "metrics_as_logged",
+        history([begin(state(UNATTACHED, 3, voted=1))], metered=metrics(4, state="voted", epoch=3, voted=2)),
+    ),
+    "metrics have a lower high watermark than the log": (
+        "metrics_as_logged",
+        history(
+            [begin(state(FOLLOWER, 3, 1)), high(9), high(12)],
+            metered=metrics(4, state="follower", epoch=3, leader=1, high_watermark=9),
+        ),
+    ),
+    "metrics have a higher high watermark than the log": (
+        "metrics_as_logged",
+        history(
+            [begin(state(FOLLOWER, 3, 1)), high(9)],
+            metered=metrics(4, state="follower", epoch=3, leader=1, high_watermark=12),
+        ),
+    ),
+    "a controller stays active long after its node resigned": (
+        "active_controller_leads",
+        history(
+            [*elected(3), step(state(LEADER, 3), state(RESIGNED, 3))],
+            metered=metrics(30, state="unattached", epoch=3, leader=0, is_active=True),
+        ),
+    ),
     "a segment lies below the start of the log when a node has started again": (
         "cleaned_below_log_start",
         history(
@@ -609,6 +687,56 @@ ALLOWED = {
     ),
     "voters whose hosts are printed as they were looked up": history(
         [unresolved(9, 0, 1), high(10)], files=[Files(0, 2000.0, voters={9: votes({0, 1})})]
+    ),
+    "a process was killed before it had written what it was about to": history(
+        [
+            attempt(state(FOLLOWER, 3, 1)),
+            step(state(UNATTACHED, 3), state(FOLLOWER, 3, 1)),
+            attempt(state(UNATTACHED, 4)),
+        ],
+        files=[Files(0, 2000.0, quorum=QuorumState(3, 1, -1))],
+    ),
+    "an unattached node of 3.9 knows a leader, and does not say so": history(
+        [attempt(state(UNATTACHED, 3)), begin(state(UNATTACHED, 3))],
+        files=[Files(0, 2000.0, quorum=QuorumState(3, 1, -1))],
+        metered=metrics(9, state="unattached", epoch=3, leader=1),
+    ),
+    "a step that is not durable leaves quorum-state as it was": history(
+        [
+            attempt(state(UNATTACHED, 3)),
+            begin(state(UNATTACHED, 3)),
+            step(state(UNATTACHED, 3), state(PROSPECTIVE, 3, of_4=True)),
+        ],
+        files=[Files(0, 2000.0, quorum=QuorumState(3, -1, -1))],
+    ),
+    "metrics of a moment in which a node takes a step": history(
+        [begin(state(FOLLOWER, 3, 1)), later(9, step(state(FOLLOWER, 3, 1), state(FOLLOWER, 4, 2)))],
+        metered=[
+            *metrics(0, state="follower", epoch=3, leader=1),
+            *metrics(0, first=1011.0, state="follower", epoch=3, leader=2),
+            *metrics(2, first=1012.0, state="follower", epoch=4, leader=2),
+        ],
+    ),
+    "metrics that are wrong for a moment, on a host that holds the raft thread": history(
+        [begin(state(FOLLOWER, 3, 1))], metered=metrics(2, state="follower", epoch=4, leader=2)
+    ),
+    "metrics that are wrong on a host that starves nodes": history(
+        [begin(state(FOLLOWER, 3, 1))], metered=metrics(60, state="follower", epoch=4), slow=float("inf")
+    ),
+    "metrics of a state whose high watermarks a build logs in other words": history(
+        [begin(state(FOLLOWER, 3, 1)), high(9), step(state(FOLLOWER, 3, 1), state(CANDIDATE, 4))],
+        metered=metrics(9, state="candidate", epoch=4, voted=0, high_watermark=300),
+    ),
+    "metrics of a state that a build has of its own": history(
+        [begin(state(FOLLOWER, 3, 1))], metered=metrics(9, state="shadow", epoch=3, leader=1)
+    ),
+    "metrics of a node whose clock is set back as it restarts": history(
+        [begin(state(FOLLOWER, 3, 1)), later(-600, Booted), later(-600, begin(state(FOLLOWER, 4, 2)))],
+        metered=[*metrics(9, state="follower", epoch=3, leader=1), *metrics(9, first=410.0, epoch=4, leader=2)],
+    ),
+    "a controller renounces some seconds after its node resigned": history(
+        [*elected(3), step(state(LEADER, 3), state(RESIGNED, 3))],
+        metered=metrics(15, state="unattached", epoch=3, leader=0, is_active=True),
     ),
     "a build whose controller says nothing of being active": history([*elected(3)[:3], later(60, high(20))], over=True),
 }

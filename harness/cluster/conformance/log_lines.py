@@ -14,6 +14,7 @@ from functools import lru_cache
 from harness.cluster.conformance.observations import (
     KINDS,
     LEADER,
+    Attempted,
     Booted,
     ControllerClaimed,
     Counted,
@@ -120,6 +121,12 @@ def _transitioned(place: Place, text: str) -> Said | None:
     return Transitioned(place, state, old) if old or before == "null" else None
 
 
+def _attempted(place: Place, text: str) -> Said | None:
+    """`[…] Attempting durable transition to STATE from STATE`."""
+    state = parse_state(text.partition("durable transition to ")[2].partition(" from ")[0])
+    return Attempted(place, state) if state else None
+
+
 def _vote(place: Place, text: str) -> Said | None:
     """`[…] Vote request REQUEST with epoch N is granted`; a pre-vote binds nobody."""
     if not text.endswith(" is granted") or "preVote=true" in text:
@@ -201,6 +208,7 @@ def _claimed(place: Place, text: str) -> Said | None:
 _READERS: dict[bytes, Callable[[Place, str], Said | None]] = {
     b"] Reading KRaft snapshot and log": _booted,
     b"] Completed transition to ": _transitioned,
+    b"] Attempting durable transition to ": _attempted,
     b"] Vote request ": _vote,
     b"] Follower high watermark updated to ": _high_watermark,
     b"] Leader high watermark updated to ": _high_watermark,

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from harness.cluster.metadata_log.control_records import Voters
+from harness.cluster.metadata_log.files import QuorumState
 
 UNATTACHED, FOLLOWER, RESIGNED = "Unattached", "Follower", "Resigned"
 PROSPECTIVE, CANDIDATE, LEADER = "Prospective", "Candidate", "Leader"
@@ -71,6 +72,14 @@ class Transitioned:
     place: Place
     state: State
     before: State | None
+
+
+@dataclass(frozen=True, slots=True)
+class Attempted:
+    """The node is about to write a state into `quorum-state`, and to go into it then."""
+
+    place: Place
+    state: State
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +178,7 @@ Said = (
     | DiskReplaced
     | Unseen
     | Transitioned
+    | Attempted
     | VoteGranted
     | HighWatermarkMoved
     | Counted
@@ -197,6 +207,25 @@ class Looked:
 
 
 @dataclass(frozen=True, slots=True)
+class Metered:
+    """What a node's own metrics said at a moment from `at` on and before `until` (seconds since 1970).
+
+    `state` is as raft-metrics name it; -1 is nobody, or what the metrics do not say. `is_active` is whether its
+    controller is the active one by ActiveControllerCount.
+    """
+
+    node: int
+    at: float
+    until: float
+    state: str = ""
+    epoch: int = -1
+    leader: int = -1
+    voted: int = -1
+    high_watermark: int = -1
+    is_active: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Named:
     """Who votes by a snapshot, and which kraft.version there is: nobody and 0 where it has no such record."""
 
@@ -209,7 +238,7 @@ class Files:
     """What lies in a node's metadata log when it has ended at a moment: where segments begin, where snapshots end.
 
     `voters` and `versions` are the control records of its segments, by offset, `named` what each snapshot has in their
-    place, by where it ends; nothing of what could not be read.
+    place, by where it ends, `quorum` its `quorum-state`; nothing of what could not be read.
     """
 
     node: int
@@ -219,3 +248,4 @@ class Files:
     voters: Mapping[int, Voters] = field(default_factory=dict)
     versions: Mapping[int, int] = field(default_factory=dict)
     named: Mapping[int, Named] = field(default_factory=dict)
+    quorum: QuorumState | None = None
