@@ -734,6 +734,9 @@ ALLOWED = {
         [begin(state(FOLLOWER, 3, 1)), later(-600, Booted), later(-600, begin(state(FOLLOWER, 4, 2)))],
         metered=[*metrics(9, state="follower", epoch=3, leader=1), *metrics(9, first=410.0, epoch=4, leader=2)],
     ),
+    "metrics go on where a flood of lines was read no further": history(
+        [begin(state(FOLLOWER, 3, 1)), Unseen], metered=metrics(60, state="leader", epoch=4, leader=0, is_active=True)
+    ),
     "a controller renounces some seconds after its node resigned": history(
         [*elected(3), step(state(LEADER, 3), state(RESIGNED, 3))],
         metered=metrics(15, state="unattached", epoch=3, leader=0, is_active=True),

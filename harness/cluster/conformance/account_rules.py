@@ -24,8 +24,10 @@ from harness.cluster.conformance.observations import (
     Attempted,
     HighWatermarkMoved,
     Metered,
+    Said,
     State,
     Transitioned,
+    Unseen,
 )
 from harness.cluster.metadata_log.broken import QUORUM_STATE_AGREES
 from harness.cluster.metadata_log.files import QuorumState
@@ -140,16 +142,22 @@ def _is_active_without_leading(told: _Told) -> bool:
 
 
 def _told(history: History) -> Iterator[tuple[int, list[_Told]]]:
-    """Yield the lines of each process of which both accounts are there; none of a node whose clock was set back."""
+    """Yield the lines of each process of which both accounts are there."""
     lines = [line for line in history.metered if line.epoch >= 0]
     lives = [life for life in history.lives() if any(True for _ in life.of(Transitioned))]
     for life, after in zip_longest(lives, lives[1:]):
-        times = [said.place.at for said in history.said[life.node]]
         begins = life.said[0].place.at
         ends = after.said[0].place.at if after is not None and after.node == life.node else math.inf
-        if all(low <= high + _APART_SECONDS for low, high in pairwise(times)):
+        if _is_in_order(history.said[life.node]):
             of_life = [line for line in lines if line.node == life.node and begins <= line.at < ends]
             yield life.node, list(_beside(life, of_life))
+
+
+def _is_in_order(said: Sequence[Said]) -> bool:
+    """Whether no lines are missing, and the node's clock was never set back: else nobody can tell what was when."""
+    times = [each.place.at for each in said if each.place.at]
+    is_whole = not any(isinstance(each, Unseen) for each in said)
+    return is_whole and all(low <= high + _APART_SECONDS for low, high in pairwise(times))
 
 
 def _beside(life: Life, lines: Sequence[Metered]) -> Iterator[_Told]:
