@@ -22,10 +22,8 @@ class RaftRequestsAreChecked:
 
     Of another cluster, for another topic or none, of an epoch that is over or has not begun, to another node or another
     disk of it, from nobody, with offsets below 0; and a vote for who lacks records is not granted
-    (KafkaRaftClient.handle*Request, validateVoterOnlyRequest and validateLeaderOnlyRequest). FetchSnapshot is only sent
-    for another cluster: Kafka 3.9.1 cannot write an answer with a partition's error, logs a NullPointerException at
-    ERROR (unalignedRecords) and answers UNKNOWN_SERVER_ERROR; without a topic it throws in `poll` (pull request 23185
-    of apache/kafka).
+    (KafkaRaftClient.handle*Request, validateVoterOnlyRequest and validateLeaderOnlyRequest). Of FetchSnapshot only that
+    of another cluster is among them: what else may be wrong is another question (SnapshotRequestsAreChecked).
     """
 
     name: ClassVar[str] = "raft_requests_are_checked"
