@@ -183,7 +183,7 @@ def test_a_voter_moves_and_its_old_port_stays_dead_and_the_voter_set_learns_the_
     follower = next(n for n in cluster.voters if n.id != cluster.quorum().leader)
     old = follower.config
     assert cluster.restart(follower.id, new_addresses=True)
-    assert cluster.register_endpoint(follower.id, within=30) == ""
+    assert register_endpoint(cluster, follower.id, within=30) == ""
     assert cluster.quorum().endpoints[follower.id] == follower.config.controller != old.controller
     for left in (old.broker, old.controller):
         with pytest.raises(ConnectionRefusedError):
@@ -262,10 +262,12 @@ from pathlib import Path
 from harness.model.request import Request
 from harness.cluster.cluster import Cluster
 from harness.cluster.install import Install
+from harness.cluster.registering import register_endpoint
 from harness.cluster.topology import Topology
 from harness.kafka.distribution import distribution_of
 from harness.stages.node_parts import prepare_node_parts
 from harness.toolbox.toolbox import local_toolbox
+from harness.cluster.registering import register_endpoint
 toolbox = local_toolbox()
 kafka = distribution_of(None, "3.9.1", toolbox)
 node_parts = prepare_node_parts(Request(), kafka, toolbox, lambda _: None)
