@@ -24,6 +24,7 @@ from harness.cluster.formatting import (
 )
 from harness.cluster.node import NodeState
 from harness.cluster.protocol import Unreachable, newest_request, understood
+from harness.cluster.registering import register_endpoint
 from harness.cluster.topology import Topology
 from harness.cluster.watch import Watcher
 from harness.model.incidents import IncidentKind
@@ -262,12 +263,10 @@ from pathlib import Path
 from harness.model.request import Request
 from harness.cluster.cluster import Cluster
 from harness.cluster.install import Install
-from harness.cluster.registering import register_endpoint
 from harness.cluster.topology import Topology
 from harness.kafka.distribution import distribution_of
 from harness.stages.node_parts import prepare_node_parts
 from harness.toolbox.toolbox import local_toolbox
-from harness.cluster.registering import register_endpoint
 toolbox = local_toolbox()
 kafka = distribution_of(None, "3.9.1", toolbox)
 node_parts = prepare_node_parts(Request(), kafka, toolbox, lambda _: None)
