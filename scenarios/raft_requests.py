@@ -1,6 +1,7 @@
 """Requests of Raft sent to live voters by nobody of the quorum: the error is exact, and the raft thread lives."""
 
 from harness.scenario import (
+    allow_death,
     fetches_are_answered,
     garbage_is_refused,
     has_logged,
@@ -8,13 +9,17 @@ from harness.scenario import (
     has_snapshot,
     kill,
     kraft,
+    leads,
     quorum_is_described,
     raft_lines,
     raft_requests_are_checked,
     scenario,
+    snapshot_requests_are_checked,
+    snapshot_without_topics_is_refused,
     start,
     voter_changes_are_refused,
     voter_moves,
+    voters_caught_up,
 )
 from harness.scenario.bounds import FetchTimeouts
 
@@ -29,6 +34,7 @@ def raft_requests(plan, cluster, observer):
     voter_moves.start_all(plan, observer)
     with plan.phase("requests that are wrong"):
         leader, first, second = plan.name_voters("leader", "first follower", "second follower")
+        plan.guard(voters_caught_up(), within="30s")
         plan.expect(quorum_is_described(), within="10s", named="quorum_is_described")
         plan.expect(voter_changes_are_refused(), within="10s", named="voter_changes_are_refused")
         plan.expect(raft_requests_are_checked(), within="10s", named="raft_requests_are_checked")
@@ -47,3 +53,45 @@ def raft_requests(plan, cluster, observer):
         plan.do(start(leader))
         voter_moves.expect_whole(plan, observer, "after_election")
         plan.expect(raft_requests_are_checked(), within="10s", named="raft_requests_are_checked_in_a_later_epoch")
+
+
+@scenario(
+    DEDICATED,
+    suite="raft",
+    budget="3m",
+    properties=SNAPSHOTS,
+    expected="FAILED(snapshot_requests_are_checked)",
+)
+def raft_snapshot_requests(plan, cluster, observer):
+    """Is who fetches a snapshot that it cannot have told why?
+
+    No Kafka up to 4.3 can write that answer.
+    """
+    voter_moves.start_all(plan, observer)
+    voters = plan.name_voters("leader", "first follower", "second follower")
+    with plan.phase("snapshots that cannot be had"):
+        plan.guard(*(has_snapshot(each) for each in voters), voters_caught_up(), within="30s")
+        plan.expect(snapshot_requests_are_checked(), within="10s", named="snapshot_requests_are_checked")
+        voter_moves.expect_whole(plan, observer, "after_requests")
+
+
+@scenario(
+    DEDICATED,
+    suite="raft",
+    budget="3m",
+    properties=voter_moves.SHORT_SESSIONS,
+    expected="FAILED(snapshot_without_topics_is_refused)",
+)
+def raft_snapshot_without_topics(plan, cluster, observer):
+    """Does a leader outlive a FetchSnapshot without a topic, and refuse it?
+
+    The leader of a Kafka up to 4.3 ends by it (apache/kafka pull request 23185).
+    """
+    voter_moves.start_all(plan, observer)
+    leader, *_ = plan.name_voters("leader", "first follower", "second follower")
+    with plan.phase("a snapshot of no topic"):
+        plan.guard(voters_caught_up(), within="30s")
+        plan.do(allow_death(leader))
+        plan.expect(snapshot_without_topics_is_refused(), within="10s", named="snapshot_without_topics_is_refused")
+        plan.expect(leads(leader), within="10s", named="leader_leads_on")
+        voter_moves.expect_whole(plan, observer, "after_request")

@@ -22,12 +22,13 @@ import javax.management.ObjectName;
 /**
  * Appends what a node counts of itself to a file, a line a second: {@code <ms since the epoch> name=value name=value}.
  *
- * <p>The raft module's own metrics by their names, how long the controller took for its events, how long a leader committed
- * nothing, and the heap. While the file {@code <file>.collect} is there, the heap is collected, that file removed, and a
+ * <p>The raft module's own metrics by their names, whether the controller is the active one and how long it took for its
+ * events, how long a leader committed nothing, and the heap. While the file {@code <file>.collect} is there, the heap is collected, that file removed, and a
  * line with {@code live} written.
  */
 public final class NodeFigures implements MetricsReporter {
     private static final String GROUP = "raft-metrics";
+    private static final String ACTIVE = "kafka.controller:type=KafkaController,name=ActiveControllerCount";
     private static final String EVENTS = "kafka.controller:type=ControllerEventManager,name=EventQueueProcessingTimeMs";
     private static final long TICK_MS = 100;
     private static final long LINE_MS = 1000;
@@ -132,7 +133,7 @@ public final class NodeFigures implements MetricsReporter {
     private String line(boolean collected) {
         StringBuilder line = new StringBuilder(512).append(System.currentTimeMillis());
         new TreeMap<>(metrics).forEach((name, metric) -> put(line, name, metric.metricValue()));
-        putEvents(line);
+        putController(line);
         if (longestPauseMs > 0) {
             put(line, "commit-pause-ms", longestPauseMs);
             longestPauseMs = 0;
@@ -151,8 +152,12 @@ public final class NodeFigures implements MetricsReporter {
     }
 
     /** Only a controller has them. */
-    private void putEvents(StringBuilder line) {
+    private void putController(StringBuilder line) {
         try {
+            ObjectName active = new ObjectName(ACTIVE);
+            if (beans.isRegistered(active)) {
+                put(line, "active-controller", beans.getAttribute(active, "Value"));
+            }
             ObjectName events = new ObjectName(EVENTS);
             if (beans.isRegistered(events)) {
                 put(line, "controller-events", beans.getAttribute(events, "Count"));

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -12,10 +11,9 @@ from functools import partial
 from pathlib import Path
 
 from harness.base.errors import HarnessError
-from harness.cluster import probes
 from harness.cluster.address import Address, SecuredAddress
 from harness.cluster.config import CONTROLLER_LISTENER, NodeConfig, SecureListeners, properties_text
-from harness.cluster.formatting import kafka_uuid, new_uuid
+from harness.cluster.formatting import new_uuid
 from harness.cluster.host_names import HostNames, host_name_of
 from harness.cluster.install import Install
 from harness.cluster.modes.base import ClusterMode
@@ -24,7 +22,7 @@ from harness.cluster.modes.zookeeper import InZooKeeper, session_ms
 from harness.cluster.modes.zookeeper_server import ZooKeeperServer
 from harness.cluster.node import Launch, Node, NodeState
 from harness.cluster.probes import Quorum
-from harness.cluster.protocol import Unreachable, Wire
+from harness.cluster.protocol import Wire
 from harness.cluster.runtime.base import Runtime
 from harness.cluster.runtime.loopback_runtime import OnLoopback
 from harness.cluster.security import (
@@ -36,9 +34,6 @@ from harness.cluster.security import (
 )
 from harness.cluster.topology import ZOOKEEPER, Topology
 from harness.kafka.release_lines import Mode
-
-_REGISTER_RETRY_SECONDS = 0.2
-
 
 _AFTER_A_NUMBER = (" ", ". ", ",", ":", ";", ")", "]")  # `broker 3.9.1` names none
 
@@ -318,36 +313,6 @@ class Cluster:
         target.directory = new_uuid() if new_identity else target.directory
         target.config = replace(target.config, voters_by_log=target.is_voter or self.topology.bootstrap_servers)
         self.mode.wipe(target)
-
-    def register_endpoint(self, node: int, within: float) -> str:
-        """Have the leader record where a voter listens now, and prove it; return "" or what stood in the way.
-
-        KIP-853 leaves this to the voter, but a voter announces itself only when no fetch is in flight at the
-        moment its update period ends, so that it may take minutes; the harness sends the same request itself.
-        """
-        target, deadline, last = self.nodes[node], time.monotonic() + within, "no leader answered"
-        while time.monotonic() < deadline and not self._closed:
-            quorum = self.quorum()
-            if quorum.endpoints.get(node) == self.endpoints[node]:
-                return ""
-            if quorum.leader >= 0:
-                last = self._send_endpoint(quorum, target) or "the voter set did not change"
-            time.sleep(_REGISTER_RETRY_SECONDS)
-        return last
-
-    def _send_endpoint(self, quorum: Quorum, target: Node) -> str:
-        leader, cluster = self.controllers[quorum.leader], kafka_uuid(self.id)
-        try:
-            return probes.update_voter(
-                self.wire,
-                leader,
-                cluster,
-                quorum.epoch,
-                (target.id, target.directory),
-                target.config.announced,
-            )
-        except Unreachable as error:
-            return str(error)
 
     def look(self) -> None:
         """Bring every node's state up to date, side by side (a node that does not answer takes its time-out).

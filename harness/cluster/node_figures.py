@@ -17,8 +17,19 @@ from pathlib import Path
 REPORTER_SOURCE = Path(__file__).with_name("NodeFigures.java")
 _REPORTERS = "metric.reporters"
 _STATE = "current-state"
+ACTIVE_CONTROLLER = "active-controller"  # of a controller: 1 where it is the active one
 # Of the reporter itself, and no metrics of Raft.
-_OWN = frozenset({"controller-events", "controller-event-ms-mean", "commit-pause-ms", "heap-after-gc", "gc-ms", "live"})
+_OWN = frozenset(
+    {
+        ACTIVE_CONTROLLER,
+        "controller-events",
+        "controller-event-ms-mean",
+        "commit-pause-ms",
+        "heap-after-gc",
+        "gc-ms",
+        "live",
+    }
+)
 _WHOLE = re.compile(r"-?\d{1,19}")
 _MOST_BYTES = 16 * 2**20  # a line has some 500 bytes: nine hours of a node
 _MOST_LINE_BYTES = 8192
@@ -30,9 +41,10 @@ class FiguresLine:
 
     `numbers` are by Kafka's names of raft-metrics (KIP-595), such as `poll-idle-ratio-avg` and `commit-latency-avg`
     (ms, over the last half minute), with `controller-events` and `controller-event-ms-mean` since the start,
-    `commit-pause-ms` (the longest between two commits of one epoch that this node leads, since the line before),
-    `heap-after-gc` (bytes), `gc-ms`, and `live` (bytes) in lines that follow a collection that was asked for. `metrics`
-    are the types of Kafka's own by their names, whatever their values are: `decimal`, `whole` or `text`.
+    `active-controller` (Kafka's ActiveControllerCount), `commit-pause-ms` (the longest between two commits of one epoch
+    that this node leads, since the line before), `heap-after-gc` (bytes), `gc-ms`, and `live` (bytes) in lines that
+    follow a collection that was asked for. `metrics` are the types of Kafka's own by their names, whatever their values
+    are: `decimal`, `whole` or `text`.
     """
 
     at: float

@@ -31,7 +31,8 @@ _AT_ONCE = timedelta(0)
 class Stray:
     """What a request says; `node` is whom it names as candidate or leader, `receiver` whom it is meant for.
 
-    Without a topic it says nothing of any partition; directories are those of disks, None to leave them out.
+    `position` is the byte of a snapshot from which on it is fetched. Without a topic it says nothing of any partition;
+    directories are those of disks, None to leave them out.
     """
 
     cluster: str
@@ -44,6 +45,7 @@ class Stray:
     directory: uuid.UUID | None = field(default=_NO_DIRECTORY)
     receiver_directory: uuid.UUID | None = field(default=_NO_DIRECTORY)
     has_topic: bool = True
+    position: int = 0
 
 
 def vote(of: ModuleType, stray: Stray) -> Any:
@@ -106,15 +108,15 @@ def fetch(of: ModuleType, stray: Stray, max_wait: timedelta = _AT_ONCE) -> Any:
 
 
 def fetch_snapshot(of: ModuleType, stray: Stray) -> Any:
-    """Fetch the snapshot that ends at `offset` of `last_epoch`, under the leader of `epoch`."""
+    """Fetch the snapshot that ends at `offset` of `last_epoch`, under the leader of `epoch`, from `position` on."""
     partition = of.PartitionSnapshot(
         partition=0,
         current_leader_epoch=stray.epoch,
         snapshot_id=of.SnapshotId(end_offset=stray.offset, epoch=stray.last_epoch),
-        position=0,
+        position=stray.position,
     )
     topic = of.TopicSnapshot(name=stray.topic, partitions=(partition,))
-    return of.FetchSnapshotRequest(cluster_id=stray.cluster, max_bytes=_BYTES, topics=(topic,))
+    return of.FetchSnapshotRequest(cluster_id=stray.cluster, max_bytes=_BYTES, topics=_kept(stray, topic))
 
 
 def _kept(stray: Stray, topic: Any) -> tuple[Any, ...]:

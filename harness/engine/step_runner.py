@@ -233,7 +233,7 @@ class StepRunner:
             self.waits[named] = took
             return
         story = self._story(condition, within, took, last)
-        final = condition.sample(self._world)
+        final = last if last.final else condition.sample(self._world)
         if not final.testable:  # a lost quorum must not pass for a lost observer
             self._check_seen(final)
             self._unmet_guard(TESTABLE, f"{story}, and at its end the cluster was in no state to be tested", line)
@@ -268,30 +268,31 @@ class StepRunner:
         raise PlanEnded
 
     def _wait_for(self, condition: Condition, within: float) -> tuple[bool, float, Sample]:
-        """Poll until the condition holds or the time is over, or a node has died; return (met, seconds, last look).
+        """Poll until the condition holds or cannot hold any more, the time is over, or a node has died.
 
-        Where the host holds the nodes back, the time is longer by as much.
+        Returns (met, seconds, last look). Where the host holds the nodes back, the time is longer by as much.
         """
         began, last = time.monotonic(), Sample(False)
 
-        def holds() -> bool:
+        def is_settled() -> bool:
             nonlocal last
             self._check_cancelled()
             if self._node_died:
                 return True
             last = self._look(condition)
-            return last.ok
+            return last.ok or last.final
 
-        met = wait_until(holds, within, POLL_SECONDS)
-        while not met and (left := within * self._world.slowness(began).factor - _since(began)) > 0:
-            met = wait_until(holds, min(left, _STRETCH_SECONDS), POLL_SECONDS)
+        settled = wait_until(is_settled, within, POLL_SECONDS)
+        while not settled and (left := within * self._world.slowness(began).factor - _since(began)) > 0:
+            settled = wait_until(is_settled, min(left, _STRETCH_SECONDS), POLL_SECONDS)
         if self._node_died:
             raise PlanEnded
-        return met, _since(began), last
+        return last.ok, _since(began), last
 
     def _story(self, condition: Condition, within: float, took: float, last: Sample) -> str:
         phase = f", in phase “{self.phase}”" if self.phase else ""
-        return f"{condition.description}: not within {self._bound_in_words(within, took)}{phase}{_because(last)}"
+        when = "not at the first time" if last.final else f"not within {self._bound_in_words(within, took)}"
+        return f"{condition.description}: {when}{phase}{_because(last)}"
 
     def _bound_in_words(self, within: float, took: float) -> str:
         if took < within + _STRETCH_SECONDS:

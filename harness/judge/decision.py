@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from harness.judge import sentences
 from harness.judge.acknowledgements import judge_acknowledgements
+from harness.judge.against import against, not_fixed
 from harness.judge.claim_verdict import judged_claims, reasons_of_claims
 from harness.judge.costs.beside_base import costs_of
 from harness.judge.costs.lacking import lacking, reasons_of_lacking
@@ -113,7 +114,7 @@ def decide(
         schema=SCHEMA,
         verdict=verdict,
         sentence=sentences.headline(verdict, rests_on(verdict, reasons), declaration, rows, changed, noticeable),
-        against=sentences.against(
+        against=against(
             verdict, declaration, rows, not_reached, _worse_in(reasons), is_blocked=any(map(is_blocker, reasons))
         ),
         reasons=reasons,
@@ -150,6 +151,7 @@ def decide(
             *added_metrics(declaration, results),
             *refusals_in_other_words(declaration, results),
         ),
+        not_fixed=not_fixed(declaration, ruled.values(), proof),
     )
 
 

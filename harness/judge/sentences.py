@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import assert_never
 
 from harness.base.text import listed
@@ -55,7 +55,7 @@ def headline(
 def _what_passed(declaration: Declaration, rows: Rows) -> str:
     """Return what the scenarios show of the claims: what the candidate does better, and what it does as base does."""
     on = _with_candidate(declaration.arm(Role.ON))
-    same, left = _with_effect(rows, Effect.SAME), _with_effect(rows, Effect.NOT_FIXED)
+    same, left = with_effect(rows, Effect.SAME), with_effect(rows, Effect.NOT_FIXED)
     said = _of_each(
         _better(declaration, rows, Effect.SUPPORTS, on, "as claimed"),
         _better(declaration, rows, Effect.IMPROVES, on, _UNCLAIMED),
@@ -69,8 +69,8 @@ def _what_passed(declaration: Declaration, rows: Rows) -> str:
 def _nothing_worse(declaration: Declaration, rows: Rows, changed: Sequence[ChangedMethod]) -> str:
     """Return what was found where nothing is claimed: no regression, and whether anything went better."""
     names = [name for name, ruling in rows if ruling.effect is not Effect.UNSUPPORTED]
-    left = _with_effect(rows, Effect.NOT_FIXED)
-    better = _better(declaration, rows, Effect.IMPROVES, f"on {_name(declaration, Role.ON)}", _UNCLAIMED)
+    left = with_effect(rows, Effect.NOT_FIXED)
+    better = _better(declaration, rows, Effect.IMPROVES, f"on {arm_name(declaration, Role.ON)}", _UNCLAIMED)
     found = _of_each(better, (left, f"{_do(left, 'fail')} on both"))
     asked = "1 scenario" if len(names) == 1 else f"{len(names)} scenarios"
     what = "; ".join((*([] if better[0] else ["no fix was shown"]), *found))
@@ -81,9 +81,9 @@ def _nothing_worse(declaration: Declaration, rows: Rows, changed: Sequence[Chang
 
 def _better(declaration: Declaration, rows: Rows, effect: Effect, on: str, remark: str) -> tuple[list[str], str]:
     """Return the scenarios of an effect that fail on the control and pass, and that said of them."""
-    names = _with_effect(rows, effect)
+    names = with_effect(rows, effect)
     control = next((ruling.control for name, ruling in rows if name in names), Role.BASE)
-    base = _name(declaration, control)
+    base = arm_name(declaration, control)
     return names, f"{_do(names, 'fail')} on {base} and {_do(names, 'pass')} {on}, {remark}"
 
 
@@ -115,7 +115,8 @@ def _with(declaration: Declaration, changed: Sequence[ChangedMethod]) -> str:
     return f", with {len(methods)} methods of {of} changed"
 
 
-def _with_effect(rows: Rows, wanted: Effect) -> list[str]:
+def with_effect(rows: Rows, wanted: Effect) -> list[str]:
+    """Return the scenarios of an effect."""
     return [name for name, ruling in rows if ruling.effect is wanted]
 
 
@@ -131,7 +132,7 @@ def _with_candidate(arm: Arm | None) -> str:
 
 def effect(declaration: Declaration, name: str, claim: Claim | None, ruling: Ruling) -> str:
     """Return what base and on mean together in the scenario `name`."""
-    base, on = _name(declaration, ruling.control), _name(declaration, Role.ON)
+    base, on = arm_name(declaration, ruling.control), arm_name(declaration, Role.ON)
     if ruling.effect is Effect.SAME and not declaration.has_claims:  # asked was whether anything is worse
         return f"{name} passes on {base} and on {on}."
     return _effect(name, claim, ruling, base, on)
@@ -139,7 +140,7 @@ def effect(declaration: Declaration, name: str, claim: Claim | None, ruling: Rul
 
 def nothing_discriminates(declaration: Declaration) -> str:
     """Return why nothing was shown although nothing went wrong."""
-    base, on = _name(declaration, Role.BASE), _name(declaration, Role.ON)
+    base, on = arm_name(declaration, Role.BASE), arm_name(declaration, Role.ON)
     if declaration.kafkas and not declaration.has_claims:
         old, new = declaration.kafkas
         return f"One scenario, in which nothing is worse, is too little to say so of {new.label} beside {old.label}."
@@ -184,7 +185,7 @@ def unmeasured_limit(claim: Claim, figure: str) -> str:
 
 def unlogged_claim(declaration: Declaration, claim: Claim, pattern: str) -> str:
     """Return the gap that a claim leaves whose log line is missing."""
-    arm = _name(declaration, Role.ON)
+    arm = arm_name(declaration, Role.ON)
     return f"The claim {claim.id} lacks its evidence: {arm} logs no line that matches {pattern} in {claim.scenario}."
 
 
@@ -239,8 +240,8 @@ def flag(declaration: Declaration, name: str, ruling: Ruling) -> str:
     if ruling.off is None:
         return ""
     role, control = ruling.off_control
-    base_does = f"{_name(declaration, role)} {_verb(control)}"
-    off_does = f"{_name(declaration, Role.OFF)} {_verb(ruling.off)}"
+    base_does = f"{arm_name(declaration, role)} {_verb(control)}"
+    off_does = f"{arm_name(declaration, Role.OFF)} {_verb(ruling.off)}"
     match ruling.inertness:
         case Inertness.NOT_INERT:
             return f"{name}: the flag is not inert: {off_does} where {base_does}{_because(ruling.off)}."
@@ -252,7 +253,8 @@ def flag(declaration: Declaration, name: str, ruling: Ruling) -> str:
             assert_never(ruling.inertness)
 
 
-def _name(declaration: Declaration, role: Role) -> str:
+def arm_name(declaration: Declaration, role: Role) -> str:
+    """Return the name of the arm that plays `role`."""
     arm = declaration.arm(role)
     return arm.name if arm else f"the {role} arm"
 
@@ -308,69 +310,4 @@ def costs_not_judged(costs: Sequence[Cost]) -> tuple[str, ...]:
         f"Not held against {control}'s: {len(found)} figure{'s'[: len(found) > 1]} of {arm} in "
         f"{listed([*dict.fromkeys(each.scenario for each in found)])}, since {why}."
         for (arm, control, why), found in groups.items()
-    )
-
-
-def against(
-    verdict: Verdict,
-    declaration: Declaration,
-    rows: Rows,
-    not_reached: str = "",
-    worse_in: Collection[str] = (),
-    *,
-    is_blocked: bool = False,
-) -> str:
-    """Return the strongest reason against the verdict; `worse_in` are scenarios whose logs or figures are worse.
-
-    `not_reached` says which changed methods no scenario ran (`unreached`), and `is_blocked` that something holds the
-    candidate back whatever its scenarios show.
-    """
-    match verdict:
-        case Verdict.SHIP:
-            return not_reached or _against_shipping(declaration, rows)
-        case Verdict.HOLD:
-            return _for_the_candidate(declaration, rows, worse_in, is_blocked=is_blocked)
-        case Verdict.INCONCLUSIVE:
-            return _what_was_decided(rows)
-        case _:
-            assert_never(verdict)
-
-
-def _against_shipping(declaration: Declaration, rows: Rows) -> str:
-    left, silent = (_with_effect(rows, each) for each in (Effect.NOT_FIXED, Effect.UNSUPPORTED))
-    if not any(ruling.discriminates for _, ruling in rows):
-        return "No scenario fails on base, so a jar that does nothing would pass too."
-    if left:
-        return f"The defect that base shows in {listed(left)} is not fixed: the candidate shows it too."
-    if silent:
-        return f"This host cannot run {listed(silent)}."
-    blind = [name for name, ruling in rows if declaration.has_claims and not ruling.discriminates]
-    no_evidence = f" {listed(blind)} would have passed without the patch." if blind else ""
-    return _confidence(declaration.repeats) + no_evidence
-
-
-def _for_the_candidate(declaration: Declaration, rows: Rows, worse_in: Collection[str], *, is_blocked: bool) -> str:
-    good = [name for name, ruling in rows if ruling.verdict is Verdict.SHIP and name not in worse_in]
-    passed = f"Nothing speaks against the candidate in {listed(good)}." if good else ""
-    once = "Each scenario ran once per arm, so a single unlucky run would look the same."
-    # What the jar is shows without a run; what its logs and figures are worse by was held against many.
-    is_chance = declaration.repeats == 1 and not is_blocked
-    return f"{passed} {once if is_chance else ''}".strip() or "None: no scenario speaks for it."
-
-
-def _what_was_decided(rows: Rows) -> str:
-    good = [name for name, ruling in rows if ruling.verdict is Verdict.SHIP]
-    if not good:
-        return "None: nothing was decided in the candidate's favour."
-    return f"Nothing that could be decided speaks against the candidate: {listed(good)}."
-
-
-def _confidence(repeats: int) -> str:
-    """Return what `repeats` runs without a violation can rule out, at 95 % confidence."""
-    if repeats == 1:
-        return "Each scenario ran once per arm: a fault that shows only in some runs can have been missed."
-    rate = 100 * (1 - 0.05 ** (1 / repeats))
-    return (
-        f"Each scenario ran {repeats} times per arm: at 95 % confidence, "
-        f"that rules out only faults that show in more than {rate:.0f} % of runs."
     )

@@ -233,7 +233,8 @@ class VerdictRecord:
     are all that were found, whatever they weigh; `rests_on` chooses those that decide. `kind` is the candidate's.
     `would_show` names the smallest defects that the suite was seen to notice, where it was asked as then.
     `costs` are what the candidate's arms cost beside base. `reused` says in sentences what was taken over from earlier
-    verifications, `remarks` what is worth knowing and weighs nothing.
+    verifications, `remarks` what is worth knowing and weighs nothing. `not_fixed` names, whatever the verdict, where the
+    candidate fails as base does, and what its source lacks and nobody promises.
     """
 
     schema: int
@@ -262,6 +263,7 @@ class VerdictRecord:
     costs: tuple[Cost, ...] = ()
     reused: tuple[Text, ...] = ()
     remarks: tuple[Text, ...] = ()
+    not_fixed: tuple[Text, ...] = ()
 
     def arm(self, role: Role) -> Arm | None:
         """Return the arm that plays a role, if there is one."""

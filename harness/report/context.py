@@ -122,6 +122,7 @@ class ReportContext:
     reused: tuple[str, ...] = ()
     gantt: Gantt | None = None
     remarks: tuple[str, ...] = ()
+    not_fixed: tuple[str, ...] = ()
 
     @property
     def is_said(self) -> bool:
@@ -211,6 +212,7 @@ def report_context(
         reused=tuple(cut(each, limits.text) for each in record.reused),
         gantt=gantt(times) if times else None,
         remarks=tuple(cut(each, limits.text) for each in record.remarks),
+        not_fixed=tuple(cut(each, limits.text) for each in record.not_fixed),
     )
 
 

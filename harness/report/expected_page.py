@@ -28,6 +28,7 @@ def without_candidate(context: ReportContext, cells: Sequence[MetCell]) -> Repor
         rows=tuple(_row(row, standing) for row in context.rows),
         noticed=(),
         not_tested=(),
+        not_fixed=(),
         inertness=(),
         proof=None,
         reach=None,

@@ -46,6 +46,11 @@ def _verdict(report: ReportContext) -> list[str]:
         "",
         f"**Strongest reason against it:** {plain(report.against)}",
         "",
+        *(
+            ["**Not fixed:**", "", *(f"- {plain(each)}" for each in report.not_fixed[:_ROWS]), ""]
+            if report.not_fixed
+            else []
+        ),
         *(f"- {plain(reason)}" for reason in report.reasons[:_ROWS]),
         "",
         *(f"{plain(sentence)}\n" for sentence in report.reused),

@@ -19,7 +19,8 @@ class Sample:
     """One look at a condition: whether it holds now, what was seen, and (perhaps) what is in the way, in words.
 
     `testable` is False where the cluster was not in a state to be tested at all, such as a follower without any leader.
-    `unseen` says, where it was the harness that saw too little to tell, what it saw.
+    `unseen` says, where it was the harness that saw too little to tell, what it saw. `final` says of one that does not
+    hold that no later look can mend it: a question was answered wrongly once.
     """
 
     ok: bool
@@ -27,6 +28,7 @@ class Sample:
     testable: bool = True
     problem: str = ""
     unseen: str = ""
+    final: bool = False
 
 
 class Condition(Protocol):

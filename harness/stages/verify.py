@@ -160,6 +160,8 @@ def print_verdict(console: Console, record: VerdictRecord, timings: Mapping[str,
     for reason in _reasons(record)[:_REASONS]:
         console.print(Text(f"  · {visible(reason)}"))
     console.print(Text(f"  strongest reason against it: {visible(record.against)}", style="italic"))
+    for left in record.not_fixed[:_REASONS]:
+        console.print(Text(f"  not fixed: {visible(left)}"))
     console.print(Text(f"\nreport: {page}"))
 
 
@@ -188,6 +190,8 @@ def print_more(console: Console, record: VerdictRecord) -> None:
         console.print(Text(f"  · {visible(reason)}"))
     for remark in record.remarks:
         console.print(Text(f"  worth knowing: {visible(remark)}"))
+    for left in record.not_fixed[_REASONS:]:
+        console.print(Text(f"  not fixed: {visible(left)}"))
     for gap in record.not_tested:
         console.print(Text(f"  not tested: {visible(gap)}"))
     for run in (each for each in record.runs if not each.check.is_fine):

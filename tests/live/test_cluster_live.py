@@ -24,6 +24,7 @@ from harness.cluster.formatting import (
 )
 from harness.cluster.node import NodeState
 from harness.cluster.protocol import Unreachable, newest_request, understood
+from harness.cluster.registering import register_endpoint
 from harness.cluster.topology import Topology
 from harness.cluster.watch import Watcher
 from harness.model.incidents import IncidentKind
@@ -183,7 +184,7 @@ def test_a_voter_moves_and_its_old_port_stays_dead_and_the_voter_set_learns_the_
     follower = next(n for n in cluster.voters if n.id != cluster.quorum().leader)
     old = follower.config
     assert cluster.restart(follower.id, new_addresses=True)
-    assert cluster.register_endpoint(follower.id, within=30) == ""
+    assert register_endpoint(cluster, follower.id, within=30) == ""
     assert cluster.quorum().endpoints[follower.id] == follower.config.controller != old.controller
     for left in (old.broker, old.controller):
         with pytest.raises(ConnectionRefusedError):

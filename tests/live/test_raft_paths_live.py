@@ -9,6 +9,7 @@ from harness.scenario.plan import Scenario
 from harness.scenario.registry import load_all
 
 pytestmark = [pytest.mark.live, pytest.mark.clusters]
+WAYS = [name for name, each in load_all().items() if "raft" in each.suites and name != "raft-requests"]
 
 
 def samples_of(events):
@@ -25,6 +26,14 @@ def test_stock_answers_every_wrong_request_with_its_error_and_lives_on(on_stock)
     lines = [detail["line"] for text, detail in samples.items() if "closing connection" in text]
     assert len(lines) == 3
     assert all("closing connection" in line or "Closing socket for " in line for line in lines)
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize("name", WAYS)
+def test_stock_takes_every_way_as_its_scenario_expects(on_stock, name):
+    scenario = load_all()[name]
+    result, _ = on_stock(scenario)
+    assert result.label == scenario.expected, result.summary
 
 
 def test_a_way_that_nobody_took_is_not_proven(on_stock):

@@ -14,6 +14,7 @@ from harness.cluster.conformance.observations import (
     PROSPECTIVE,
     RESIGNED,
     UNATTACHED,
+    Attempted,
     Booted,
     ControllerClaimed,
     Counted,
@@ -22,6 +23,7 @@ from harness.cluster.conformance.observations import (
     HighWatermarkMoved,
     LogStartMoved,
     Looked,
+    Named,
     Place,
     SnapshotKept,
     State,
@@ -31,6 +33,8 @@ from harness.cluster.conformance.observations import (
     VoteGranted,
     VotersApplied,
 )
+from harness.cluster.metadata_log.control_records import Voter
+from harness.cluster.metadata_log.files import QuorumState
 
 FETCH_TIMEOUT = 2.0
 CHECK_QUORUM = 3.0
@@ -48,6 +52,14 @@ SNAPSHOT_TOO_FAR = "a node takes a snapshot of what is not committed"
 NO_VOTERS_READ = "a follower does not read who votes"
 KEEPS_SNAPSHOTS = "nothing is deleted below the start of the log"
 CLAIMS_ANYHOW = "the controller of a follower is active"
+MISREADS_ENDPOINTS = "every node takes the same wrong endpoint from a record"
+SNAPSHOT_LACKS_VOTERS = "a snapshot does not say who votes"
+SKIPS_SNAPSHOT = "nobody reads what a snapshot says of voters"
+
+
+def votes(nodes, port=9):
+    """Who votes, each with a directory id and an endpoint of its own."""
+    return frozenset(Voter(node, f"d{node}", frozenset({("C", "h", 100 * node + port)})) for node in nodes)
 
 
 @dataclass
@@ -89,6 +101,16 @@ class Member:
     def last(self):
         return (self.log[-1].epoch if self.log else 0, len(self.log))
 
+    @property
+    def quorum_state(self):
+        """What is written down of the newest epoch."""
+        kept = self.kept
+        leader = self.id if kept.kind == LEADER else kept.leader
+        return QuorumState(kept.epoch, leader, self.id if kept.kind == CANDIDATE else kept.voted)
+
+    def votes_below(self, end):
+        return next(entry.voters for entry in reversed(self.log[:end]) if entry.voters is not None)
+
 
 class QuorumModel:
     def __init__(self, defect="", prevote=False):
@@ -111,6 +133,7 @@ class QuorumModel:
         before, member.state = member.state, state
         if state.kind not in (RESIGNED, PROSPECTIVE):
             member.kept = state
+            self._say(member, Attempted, state)
         self._say(member, Transitioned, state, before)
 
     def _unattached(self, member, epoch, leader=-1):
@@ -119,10 +142,25 @@ class QuorumModel:
     def _apply(self, member, offset):
         entry = member.log[offset]
         if entry.voters is not None and not (self.defect == NO_VOTERS_READ and member.is_(FOLLOWER)):
-            member.applied.append((offset, entry.voters))
-            self._say(member, VotersApplied, offset, frozenset((each, "", "") for each in entry.voters))
+            self._go_by(member, offset, entry.voters)
         if offset == 0:
             self._say(member, VersionApplied, 0, 1)
+
+    def _go_by(self, member, offset, voters):
+        member.applied.append((offset, voters))
+        self._say(member, VotersApplied, offset, votes(voters, 8 if self.defect == MISREADS_ENDPOINTS else 9))
+
+    def _load(self, member):
+        """Read the newest snapshot, and the log behind it."""
+        end = max(member.snapshots, default=0)
+        member.applied = []
+        if end > 0 and self.defect == SKIPS_SNAPSHOT:
+            member.applied = [(end - 1, member.votes_below(end))]
+        elif end > 0:
+            self._say(member, VersionApplied, end - 1, 1)
+            self._go_by(member, end - 1, member.votes_below(end))
+        for offset in range(end, len(member.log)):
+            self._apply(member, offset)
 
     def _moved(self, member, high):
         if high > member.high or (self.defect == FALLS_BACK and 0 <= high < member.high):
@@ -266,15 +304,11 @@ class QuorumModel:
         end = source.start
         epoch = source.log[end - 1].epoch
         self._say(member, SnapshotKept, end, epoch, True)
-        before = member.applied[-1][1] if member.applied else None
         del member.log[:]
         self._say(member, Truncated, end, True)
         member.log += source.log[:end]
         member.start, member.snapshots = end, [end]
-        member.applied = [(at, entry.voters) for at, entry in enumerate(member.log) if entry.voters is not None]
-        if member.voters != before:
-            member.applied[-1] = (end - 1, member.voters)
-            self._say(member, VotersApplied, end - 1, frozenset((each, "", "") for each in member.voters))
+        self._load(member)
         self._moved(member, end)
 
     def _append(self, member, source, most):
@@ -357,9 +391,8 @@ class QuorumModel:
             return
         kept = member.kept
         self._say(member, Booted)
-        member.high, member.applied, member.granted = -1, [], {node}
-        for offset in range(len(member.log)):
-            self._apply(member, offset)
+        member.high, member.granted = -1, {node}
+        self._load(member)
         if self.defect == FORGETS_EPOCH:
             kept = State(UNATTACHED, 0)
         if kept.kind == LEADER:
@@ -376,17 +409,24 @@ class QuorumModel:
         said = {node: member.said[: cuts.get(node, len(member.said))] for node, member in self.members.items()}
         if cuts:
             return History(said, tuple(self.looks))
-        files = [
-            Files(
-                node,
-                self.now + 10,
-                (member.start,),
-                tuple(member.snapshots),
-                {at: each.voters for at, each in enumerate(member.log) if at >= member.start and each.voters},
-            )
-            for node, member in self.members.items()
-        ]
+        files = [self._files(member) for member in self.members.values()]
         return History(said, tuple(self.looks), files, is_over=True)
+
+    def _files(self, member):
+        kept = {at: votes(each.voters) for at, each in enumerate(member.log) if at >= member.start and each.voters}
+        named = (
+            {} if self.defect == SNAPSHOT_LACKS_VOTERS else {end: member.votes_below(end) for end in member.snapshots}
+        )
+        return Files(
+            member.id,
+            self.now + 10,
+            (member.start,),
+            tuple(member.snapshots),
+            kept,
+            {0: 1} if member.start == 0 else {},
+            {end: Named(votes(named.get(end, ())), 1) for end in member.snapshots},
+            member.quorum_state,
+        )
 
 
 STEPS = [

@@ -47,7 +47,6 @@ def world_of(*lines, offsets=(), leader=1, fault_at=90.0):
         id=3,
         config=SimpleNamespace(voters=CONFIGURED),
         logged=lambda: iter(lines),
-        has_logged=lambda text: any(text.encode() in each for each in lines),
     )
     return SimpleNamespace(
         cluster=SimpleNamespace(nodes={3: observer}),
@@ -90,6 +89,11 @@ def test_an_observer_that_has_not_asked_everybody_is_not_said_to_be_lost(lines):
 def test_an_observer_with_another_list_need_not_ask_as_it_is_configured():
     replaced = line(UPDATED.format("127.0.0.1:8201 (id: 0 rack: null)"), at=50)
     assert finds_leader(OBSERVER).sample(world_of(replaced, offsets=(7, 7, 7))).testable
+
+
+def test_an_observer_that_says_it_has_a_list_of_nobody_still_has_its_configured_one():
+    nobody = line(UPDATED.format(""), at=50)
+    assert not finds_leader(OBSERVER).sample(world_of(nobody, offsets=(7, 7, 7))).testable
 
 
 def test_an_observer_that_follows_has_found_the_leader_whatever_it_warned_of():

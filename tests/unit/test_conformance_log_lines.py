@@ -18,12 +18,15 @@ from harness.cluster.conformance.observations import (
     PROSPECTIVE,
     RESIGNED,
     UNATTACHED,
+    Attempted,
     Booted,
     ControllerClaimed,
     Counted,
     Files,
     HighWatermarkMoved,
     LogStartMoved,
+    Metered,
+    Named,
     Place,
     SnapshotKept,
     State,
@@ -34,7 +37,9 @@ from harness.cluster.conformance.observations import (
     VoteGranted,
     VotersApplied,
 )
-from harness.cluster.conformance.reading import LogReader, files_of
+from harness.cluster.conformance.reading import LogReader, files_of, metered_of
+from harness.cluster.metadata_log.control_records import Voter, alike
+from harness.cluster.metadata_log.files import QuorumState
 
 TIME = "2026-11-24 10:45:58,301"
 AT = datetime(2026, 11, 24, 10, 45, 58, 301000, UTC).timestamp()
@@ -95,6 +100,10 @@ SAID = {
         State(UNATTACHED, 3, voted=2),
         State(UNATTACHED, 3),
     ),
+    f"[RaftManager id=7] Attempting durable transition to {TWO_STATES[0]} from null": (
+        Attempted,
+        STATES[TWO_STATES[0]],
+    ),
     f"[RaftManager id=7] Completed transition to {TWO_STATES[0]} from null": (
         Transitioned,
         State(UNATTACHED, 3),
@@ -143,8 +152,8 @@ SAID = {
         -1,
         frozenset(
             {
-                (0, "a", "CONTROLLER:26080"),
-                (1, "", "CONTROLLER:1 SECOND:2"),
+                Voter(0, "a", frozenset({("CONTROLLER", "127.0.0.1", 26080)})),
+                Voter(1, "", frozenset({("CONTROLLER", "h", 1), ("SECOND", "", 2)})),
             }
         ),
     ),
@@ -272,8 +281,58 @@ def test_the_files_of_a_metadata_log_are_where_segments_begin_and_snapshots_end(
         "00000000000000000050-0000000002.checkpoint",
     ):
         (tmp_path / name).write_bytes(segment((1, [b"a"])))
-    assert files_of(3, tmp_path, 9.0) == Files(3, 9.0, (50,), (50,))
+    assert files_of(3, tmp_path, 9.0) == Files(3, 9.0, (50,), (50,), named={50: Named()})
     assert files_of(3, tmp_path / "none", 9.0) == Files(3, 9.0)
+
+
+KEPT = Path(__file__).parent / "metadata-log"
+
+
+def test_the_control_records_of_segments_and_snapshots_are_read(tmp_path):
+    segment_, snapshot = "00000000000000000000.log", "00000000000000000007-0000000002.checkpoint"
+    (tmp_path / segment_).write_bytes((KEPT / "1" / segment_).read_bytes())
+    (tmp_path / snapshot).write_bytes((KEPT / "formatted.checkpoint").read_bytes())
+    (tmp_path / "00000000000000000003-0000000001.checkpoint").write_bytes(b"damaged")
+    files = files_of(1, tmp_path, 9.0)
+    assert ({*files.voters}, files.versions) == ({2}, {1: 1})
+    assert {each.node for each in files.voters[2]} == {0, 1, 2}
+    assert [*files.named] == [7]
+    assert (len(files.named[7].voters), files.named[7].version) == (3, 1)
+
+
+def test_the_quorum_state_beside_a_log_is_read_and_one_that_is_damaged_says_nothing(tmp_path):
+    (tmp_path / "quorum-state").write_bytes((KEPT / "1" / "quorum-state").read_bytes())
+    assert files_of(1, tmp_path, 9.0).quorum == QuorumState(6, 1, -1)
+    (tmp_path / "quorum-state").write_text("{")
+    assert files_of(1, tmp_path, 9.0).quorum is None
+
+
+def test_metrics_are_of_the_time_from_the_beginning_of_their_line_to_that_of_the_next(tmp_path):
+    (tmp_path / "figures.txt").write_text(
+        "1000 heap-after-gc=1\n"
+        "2000 current-state=leader current-epoch=3.0 current-leader=0.0 current-vote=0.0 high-watermark=9.0 "
+        "active-controller=1\n"
+        "3000 current-state=unattached current-epoch=3.0 current-leader=-1.0 current-vote=-1.0 high-watermark=NaN "
+        "active-controller=0\n"
+    )
+    assert list(metered_of(7, tmp_path / "figures.txt")) == [
+        Metered(7, 1.0, 2.0),
+        Metered(7, 2.0, 3.0, "leader", 3, 0, 0, 9, is_active=True),
+        Metered(7, 3.0, float("inf"), "unattached", 3),
+    ]
+    assert list(metered_of(7, tmp_path / "none")) == []
+
+
+def test_where_one_segment_is_too_large_to_be_read_nothing_is_said_of_any(tmp_path, monkeypatch):
+    monkeypatch.setattr("harness.cluster.conformance.reading._MOST_SEGMENT_BYTES", 100)
+    (tmp_path / "00000000000000000000.log").write_bytes((KEPT / "1" / "00000000000000000000.log").read_bytes())
+    assert files_of(1, tmp_path, 9.0).voters == {}
+
+
+def test_a_snapshot_without_such_records_names_nobody_and_version_0(tmp_path):
+    (tmp_path / "00000000000000000003-0000000001.checkpoint").write_bytes(segment((1, [b"a"])))
+    (named,) = files_of(1, tmp_path, 9.0).named.values()
+    assert (named.voters, named.version) == (frozenset(), 0)
 
 
 def test_both_releases_name_the_same_voters_in_their_own_way():
@@ -284,4 +343,4 @@ def test_both_releases_name_the_same_voters_in_their_own_way():
         read_line(7, 1, line(f"[RaftManager id=7] Latest set of voters is VoterSet(voters={{0={each}}}) at offset 2"))
         for each in (voter.format("Optional[x_-y]", "h/<unresolved>"), voter.format("x_-y", "h/10.0.0.1"))
     )
-    assert older == newer
+    assert alike(older.voters, newer.voters)

@@ -7,7 +7,7 @@ import pytest
 import quorum_model
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from quorum_model import STEPS, QuorumModel, happen
+from quorum_model import STEPS, QuorumModel, happen, votes
 
 from harness.cluster.conformance.history import History
 from harness.cluster.conformance.observations import (
@@ -17,6 +17,7 @@ from harness.cluster.conformance.observations import (
     PROSPECTIVE,
     RESIGNED,
     UNATTACHED,
+    Attempted,
     Booted,
     ControllerClaimed,
     Counted,
@@ -25,6 +26,8 @@ from harness.cluster.conformance.observations import (
     HighWatermarkMoved,
     LogStartMoved,
     Looked,
+    Metered,
+    Named,
     Place,
     SnapshotKept,
     State,
@@ -36,6 +39,7 @@ from harness.cluster.conformance.observations import (
     VotersApplied,
 )
 from harness.cluster.conformance.rules import RULES, violations
+from harness.cluster.metadata_log.files import QuorumState
 
 VOTERS = frozenset({0, 1, 2})
 
@@ -57,7 +61,19 @@ def begin(now):
 
 
 def voters(offset, *nodes):
-    return lambda place: VotersApplied(place, offset, frozenset((node, "", "") for node in nodes))
+    return lambda place: VotersApplied(place, offset, votes(nodes))
+
+
+def votes_at(offset, port, *nodes):
+    return lambda place: VotersApplied(place, offset, votes(nodes, port))
+
+
+def unresolved(offset, *nodes):
+    named = votes(nodes)
+    hidden = frozenset(
+        replace(each, endpoints=frozenset((name, "", port) for name, _, port in each.endpoints)) for each in named
+    )
+    return lambda place: VotersApplied(place, offset, hidden)
 
 
 def high(offset):
@@ -96,13 +112,22 @@ def later(seconds, make):
     return lambda place: make(replace(place, at=place.at + seconds))
 
 
-def history(*said, looks=(), files=(), over=False, slow=1.0):
+def history(*said, looks=(), files=(), over=False, slow=1.0, metered=()):
     """A history of what node 0, node 1 and so on said, a line a second from 1000 on."""
     by_node = {
         node: tuple(make(Place(node, line, 1000.0 + line)) for line, make in enumerate(lines, 1))
         for node, lines in enumerate(said)
     }
-    return History(by_node, looks, files, over, slow)
+    return History(by_node, looks, files, over, slow, metered)
+
+
+def attempt(now):
+    return lambda place: Attempted(place, now)
+
+
+def metrics(seconds, *, node=0, first=1010.0, **said):
+    """What a node's metrics say for so many seconds, a line a second."""
+    return [Metered(node, first + at, first + at + 1, **said) for at in range(seconds + 1)]
 
 
 def elected(epoch, *, node=0, **more):
@@ -127,6 +152,7 @@ def by_own_clock(looked, ahead):
 
 SILENT = [look(1003.0, 1003.0, 1003.0), look(1010.0, 1003.0, 1003.0), look(1011.5, 1003.0, 1003.0)]
 FOLLOWS = begin(state(FOLLOWER, 3, 0))
+FOLLOWS_1 = begin(state(FOLLOWER, 3, 1))
 
 FORGED = {
     "a follower leads without an election": (
@@ -315,11 +341,11 @@ FORGED = {
     ),
     "a node has applied other voters than its disk has": (
         "voters_as_logged",
-        history([voters(9, 0, 1), high(10)], files=[Files(0, 2000.0, voters={9: frozenset({0, 2})})]),
+        history([voters(9, 0, 1), high(10)], files=[Files(0, 2000.0, voters={9: votes({0, 2})})]),
     ),
     "a node has missed a committed record of voters": (
         "voters_as_logged",
-        history([voters(2, 0, 1), high(10)], files=[Files(0, 2000.0, voters={2: frozenset({0, 1}), 8: VOTERS})]),
+        history([voters(2, 0, 1), high(10)], files=[Files(0, 2000.0, voters={2: votes({0, 1}), 8: votes(VOTERS)})]),
     ),
     "kraft.version falls": ("kraft_version_as_logged", history([version(3, 1), version(7, 0), high(9)])),
     "two nodes have two levels of kraft.version at one offset": (
@@ -384,6 +410,141 @@ FORGED = {
     "kraft.version is lower for the next process": (
         "kraft_version_as_logged",
         history([version(3, 1), high(9), Booted, version(9, 0), high(12)]),
+    ),
+    "a node has applied the voters of its disk at other endpoints": (
+        "voters_as_logged",
+        history([votes_at(9, 8, 0, 1), high(10)], files=[Files(0, 2000.0, voters={9: votes({0, 1})})]),
+    ),
+    "a node has applied other voters than those that it was formatted with": (
+        "voters_as_logged",
+        history([voters(-1, 0, 1)], files=[Files(0, 2000.0, named={0: Named(votes(VOTERS), 1)})]),
+    ),
+    "a node has applied another kraft.version than its disk has": (
+        "kraft_version_as_logged",
+        history([version(3, 0), high(9)], files=[Files(0, 2000.0, versions={3: 1})]),
+    ),
+    "a node has missed a committed kraft.version": (
+        "kraft_version_as_logged",
+        history([version(3, 0), high(9)], files=[Files(0, 2000.0, versions={3: 0, 7: 1})]),
+    ),
+    "a node has applied another kraft.version than its snapshot has": (
+        "kraft_version_as_logged",
+        history([version(8, 0), high(9)], files=[Files(0, 2000.0, named={9: Named(version=1)})]),
+    ),
+    "a snapshot has other voters than the log below its end": (
+        "voters_as_logged",
+        history([high(12)], files=[Files(0, 2000.0, voters={5: votes({0, 1})}, named={9: Named(votes({0, 2}))})]),
+    ),
+    "a snapshot has lost the voters": (
+        "voters_as_logged",
+        history([high(12)], files=[Files(0, 2000.0, voters={5: votes({0, 1})}, named={9: Named()})]),
+    ),
+    "a snapshot has another kraft.version than the log below its end": (
+        "kraft_version_as_logged",
+        history([high(12)], files=[Files(0, 2000.0, versions={5: 1}, named={9: Named()})]),
+    ),
+    "two snapshots of one end have two voter sets": (
+        "voters_as_logged",
+        history(
+            [high(12)],
+            [high(12)],
+            files=[Files(node, 2000.0, named={9: Named(votes({0, node + 1}))}) for node in (0, 1)],
+        ),
+    ),
+    "a node starts and reads no voters from its snapshot": (
+        "voters_as_logged",
+        history(
+            [Booted, voters(2, 0, 1), begin(state(UNATTACHED, 1)), high(12), kept(9, 1), Booted, FOLLOWS_1],
+            files=[Files(0, 2000.0, named={9: Named(votes({0, 1}))})],
+        ),
+    ),
+    "a node starts and reads no voters from what it was formatted with": (
+        "voters_as_logged",
+        history(
+            [Booted, FOLLOWS_1],
+            [voters(2, 0, 1)],
+            files=[Files(0, 2000.0, named={0: Named(votes({0, 1}))})],
+        ),
+    ),
+    "a node without a log fetches a snapshot and reads no kraft.version from it": (
+        "kraft_version_as_logged",
+        history(
+            [
+                Booted,
+                begin(state(UNATTACHED, 1)),
+                step(state(UNATTACHED, 1), state(FOLLOWER, 3, 1)),
+                cut(9, whole=True),
+                high(9),
+            ],
+            [version(2, 1)],
+            files=[Files(0, 2000.0, named={9: Named(version=1)})],
+        ),
+    ),
+    "quorum-state has another leader than the last step wrote": (
+        "quorum_state_agrees",
+        history(
+            [attempt(state(FOLLOWER, 3, 1)), step(state(UNATTACHED, 3), state(FOLLOWER, 3, 1))],
+            files=[Files(0, 2000.0, quorum=QuorumState(3, 2, -1))],
+        ),
+    ),
+    "quorum-state is behind the last step of its node": (
+        "quorum_state_agrees",
+        history(
+            [
+                attempt(state(FOLLOWER, 3, 1)),
+                step(state(UNATTACHED, 3), state(FOLLOWER, 3, 1)),
+                attempt(state(UNATTACHED, 4)),
+                step(state(FOLLOWER, 3, 1), state(UNATTACHED, 4)),
+            ],
+            files=[Files(0, 2000.0, quorum=QuorumState(3, 1, -1))],
+        ),
+    ),
+    "quorum-state has no vote of a candidate": (
+        "quorum_state_agrees",
+        history(
+            [attempt(state(CANDIDATE, 4)), step(state(UNATTACHED, 3), state(CANDIDATE, 4))],
+            files=[Files(0, 2000.0, quorum=QuorumState(4, -1, -1))],
+        ),
+    ),
+    "metrics have another leader than the log": (
+        "metrics_as_logged",
+        history([begin(state(FOLLOWER, 3, 1))], metered=metrics(4, state="follower", epoch=3, leader=2)),
+    ),
+    "metrics have another epoch than the log": (
+        "metrics_as_logged",
+        history([begin(state(FOLLOWER, 3, 1))], metered=metrics(4, state="observer", epoch=2, leader=1)),
+    ),
+    "metrics have a state that the node left long before": (
+        "metrics_as_logged",
+        history(
+            [*elected(3), step(state(LEADER, 3), state(RESIGNED, 3))],
+            metered=metrics(4, state="leader", epoch=3, leader=0, voted=0),
+        ),
+    ),
+    "metrics have a vote that was not cast": (
+        "metrics_as_logged",
+        history([begin(state(UNATTACHED, 3, voted=1))], metered=metrics(4, state="voted", epoch=3, voted=2)),
+    ),
+    "metrics have a lower high watermark than the log": (
+        "metrics_as_logged",
+        history(
+            [begin(state(FOLLOWER, 3, 1)), high(9), high(12)],
+            metered=metrics(4, state="follower", epoch=3, leader=1, high_watermark=9),
+        ),
+    ),
+    "metrics have a higher high watermark than the log": (
+        "metrics_as_logged",
+        history(
+            [begin(state(FOLLOWER, 3, 1)), high(9)],
+            metered=metrics(4, state="follower", epoch=3, leader=1, high_watermark=12),
+        ),
+    ),
+    "a controller stays active long after its node resigned": (
+        "active_controller_leads",
+        history(
+            [*elected(3), step(state(LEADER, 3), state(RESIGNED, 3))],
+            metered=metrics(30, state="unattached", epoch=3, leader=0, is_active=True),
+        ),
     ),
     "a segment lies below the start of the log when a node has started again": (
         "cleaned_below_log_start",
@@ -455,7 +616,7 @@ ALLOWED = {
     ),
     "stock does not read the voters again that take the place of what was cut off": history(
         [voters(2, 0, 1, 2), voters(9, 0, 1), cut(9), high(20)],
-        files=[Files(0, 2000.0, voters={2: VOTERS, 9: frozenset({0, 2})})],
+        files=[Files(0, 2000.0, voters={2: votes(VOTERS), 9: votes({0, 2})})],
     ),
     "a node that was voted out by a change that was cut off stands": history(
         [voters(2, 0, 1, 2), voters(9, 1, 2), cut(9), step(state(UNATTACHED, 3), state(CANDIDATE, 4))]
@@ -463,7 +624,7 @@ ALLOWED = {
     "voters are printed in a way that cannot be read": history(
         [voters(9, 1, 2), voters(12), step(state(UNATTACHED, 3), state(CANDIDATE, 4)), high(20)],
         [voters(12, 1, 2), high(20)],
-        files=[Files(0, 2000.0, voters={12: frozenset({1, 2})})],
+        files=[Files(0, 2000.0, voters={12: votes({1, 2})})],
     ),
     "a process begins as the candidate that it was, and is no voter any more": history(
         [voters(9, 1, 2), begin(state(CANDIDATE, 4))]
@@ -492,6 +653,93 @@ ALLOWED = {
     ),
     "files that were renamed only just": history(
         [begins_at(50)], files=[Files(0, 1003.0, segments=(0, 30, 60), snapshots=(20, 50))]
+    ),
+    "a snapshot of which the log below its end is gone": history(
+        [high(120)],
+        files=[Files(0, 2000.0, (100,), (90,), voters={110: votes({0})}, named={90: Named(votes({1}))})],
+    ),
+    "stock keeps voters in a snapshot that it read before their record was cut off": history(
+        [voters(2, 0, 1, 2), voters(9, 0, 1), cut(9), high(20), kept(15, 1)],
+        files=[Files(0, 2000.0, voters={2: votes(VOTERS)}, named={15: Named(votes({0, 1}))})],
+    ),
+    "a build that says nothing of the voters that it reads": history(
+        [Booted, FOLLOWS_1], files=[Files(0, 2000.0, named={0: Named(votes({0, 1}))})]
+    ),
+    "a node starts with a later snapshot than any that it said it wrote": history(
+        [Booted, voters(2, 0, 1), FOLLOWS_1, high(12), kept(9, 1), Booted, voters(10, 0, 1), FOLLOWS_1],
+        files=[Files(0, 2000.0, named={9: Named(votes({0, 1})), 11: Named(votes({0, 1}))})],
+    ),
+    "a node whose log ends behind a snapshot that it fetches has read on": history(
+        [
+            Booted,
+            voters(2, 0, 1),
+            begin(state(FOLLOWER, 3, 1)),
+            high(5),
+            step(state(FOLLOWER, 3, 1), state(FOLLOWER, 4, 2)),
+            cut(9, whole=True),
+            high(9),
+        ],
+        files=[Files(0, 2000.0, named={9: Named(votes({0, 1, 2}))})],
+    ),
+    "a disk of before had a snapshot with other voters": history(
+        [Booted, voters(2, 0, 1), FOLLOWS_1, kept(9, 1), DiskReplaced, Booted, begin(state(UNATTACHED, 0))],
+        files=[Files(0, 2000.0, named={9: Named(votes({0, 1}))})],
+    ),
+    "voters whose hosts are printed as they were looked up": history(
+        [unresolved(9, 0, 1), high(10)], files=[Files(0, 2000.0, voters={9: votes({0, 1})})]
+    ),
+    "a process was killed before it had written what it was about to": history(
+        [
+            attempt(state(FOLLOWER, 3, 1)),
+            step(state(UNATTACHED, 3), state(FOLLOWER, 3, 1)),
+            attempt(state(UNATTACHED, 4)),
+        ],
+        files=[Files(0, 2000.0, quorum=QuorumState(3, 1, -1))],
+    ),
+    "an unattached node of 3.9 knows a leader, and does not say so": history(
+        [attempt(state(UNATTACHED, 3)), begin(state(UNATTACHED, 3))],
+        files=[Files(0, 2000.0, quorum=QuorumState(3, 1, -1))],
+        metered=metrics(9, state="unattached", epoch=3, leader=1),
+    ),
+    "a step that is not durable leaves quorum-state as it was": history(
+        [
+            attempt(state(UNATTACHED, 3)),
+            begin(state(UNATTACHED, 3)),
+            step(state(UNATTACHED, 3), state(PROSPECTIVE, 3, of_4=True)),
+        ],
+        files=[Files(0, 2000.0, quorum=QuorumState(3, -1, -1))],
+    ),
+    "metrics of a moment in which a node takes a step": history(
+        [begin(state(FOLLOWER, 3, 1)), later(9, step(state(FOLLOWER, 3, 1), state(FOLLOWER, 4, 2)))],
+        metered=[
+            *metrics(0, state="follower", epoch=3, leader=1),
+            *metrics(0, first=1011.0, state="follower", epoch=3, leader=2),
+            *metrics(2, first=1012.0, state="follower", epoch=4, leader=2),
+        ],
+    ),
+    "metrics that are wrong for a moment, on a host that holds the raft thread": history(
+        [begin(state(FOLLOWER, 3, 1))], metered=metrics(2, state="follower", epoch=4, leader=2)
+    ),
+    "metrics that are wrong on a host that starves nodes": history(
+        [begin(state(FOLLOWER, 3, 1))], metered=metrics(60, state="follower", epoch=4), slow=float("inf")
+    ),
+    "metrics of a state whose high watermarks a build logs in other words": history(
+        [begin(state(FOLLOWER, 3, 1)), high(9), step(state(FOLLOWER, 3, 1), state(CANDIDATE, 4))],
+        metered=metrics(9, state="candidate", epoch=4, voted=0, high_watermark=300),
+    ),
+    "metrics of a state that a build has of its own": history(
+        [begin(state(FOLLOWER, 3, 1))], metered=metrics(9, state="shadow", epoch=3, leader=1)
+    ),
+    "metrics of a node whose clock is set back as it restarts": history(
+        [begin(state(FOLLOWER, 3, 1)), later(-600, Booted), later(-600, begin(state(FOLLOWER, 4, 2)))],
+        metered=[*metrics(9, state="follower", epoch=3, leader=1), *metrics(9, first=410.0, epoch=4, leader=2)],
+    ),
+    "metrics go on where a flood of lines was read no further": history(
+        [begin(state(FOLLOWER, 3, 1)), Unseen], metered=metrics(60, state="leader", epoch=4, leader=0, is_active=True)
+    ),
+    "a controller renounces some seconds after its node resigned": history(
+        [*elected(3), step(state(LEADER, 3), state(RESIGNED, 3))],
+        metered=metrics(15, state="unattached", epoch=3, leader=0, is_active=True),
     ),
     "a build whose controller says nothing of being active": history([*elected(3)[:3], later(60, high(20))], over=True),
 }
@@ -539,6 +787,9 @@ DEFECTS = {
     quorum_model.NO_VOTERS_READ: "voters_as_logged",
     quorum_model.KEEPS_SNAPSHOTS: "cleaned_below_log_start",
     quorum_model.CLAIMS_ANYHOW: "active_controller_leads",
+    quorum_model.MISREADS_ENDPOINTS: "voters_as_logged",
+    quorum_model.SNAPSHOT_LACKS_VOTERS: "voters_as_logged",
+    quorum_model.SKIPS_SNAPSHOT: "voters_as_logged",
 }
 
 

@@ -384,6 +384,21 @@ def test_what_a_condition_says_is_in_the_way_stands_in_the_reason(tmp_path):
     assert result.reason == "it is so: not within 0.1 s (orders-0 has ISR 1 of 1, 2)"
 
 
+def test_a_wrong_answer_that_is_final_is_not_asked_for_again(tmp_path):
+    condition, looks = Looks(False), []
+
+    def answer(_world):
+        looks.append(len(looks))
+        return Sample(ok=len(looks) > 1, problem="none, not fenced", final=len(looks) == 1)
+
+    condition.sample = answer
+    result, events, _ = run(tmp_path, expect(condition, "error_is_exact", within="20s"))
+    assert (result.outcome, result.expectation, looks) == (Outcome.FAILED, "error_is_exact", [0])
+    assert result.reason == "it is so: not at the first time (none, not fenced)"
+    (step,) = [event for event in events if isinstance(event, StepChanged) and event.name == "error_is_exact"]
+    assert (step.status, step.seconds < 1) == ("unmet", True)
+
+
 @pytest.fixture
 def slow(monkeypatch):
     """Make the host slow by a share."""

@@ -26,7 +26,7 @@ from harness.judge.decision import decide as decide_all
 from harness.model.arms import Role
 from harness.model.candidate_kind import CandidateKind
 from harness.model.claims import Claim, Expected
-from harness.model.proof import ChangedMethod, Coverage, Difference, ReachedMethod, Severity
+from harness.model.proof import Answer, AuditAnswer, ChangedMethod, Coverage, Difference, ReachedMethod, Severity
 from harness.model.runs import Outcome, RunResult, Verdict
 from harness.model.verdict import CellState, ReasonSource
 
@@ -75,6 +75,7 @@ def test_a_ship_that_leaves_a_defect_names_where_both_fail():
     record = decide(declare("a", "b", "c", claims=(replace(FIX, scenario="a"),)), results)
     assert record.sentence == "a fails on stock and passes with the patch on, as claimed; b and c fail on both."
     assert record.against == "The defect that base shows in b and c is not fixed: the candidate shows it too."
+    assert record.not_fixed == tuple(f"{name}: patched-on fails observer_recovers, as stock does." for name in "bc")
     assert rests(record)[1:2] == (
         "b: stock fails observer_recovers and so does patched-on: not fixed by this candidate.",
     )
@@ -345,7 +346,15 @@ def with_coverage(found, *, kind=CandidateKind.SERIES, claims=(FIX,)):
     return decide_all(plan, ran("turn2", R, R, H), SOUND, coverage=found)
 
 
-def test_against_a_ship_speaks_first_which_changed_methods_no_scenario_runs():
+def test_against_a_ship_speaks_what_is_not_fixed_before_which_changed_methods_no_scenario_runs():
+    results = ran("turn2", R, R, H) + ran("gap", R, R, R)
+    found = Coverage((), "", methods("close"))
+    record = decide_all(declare("turn2", "gap", claims=(FIX,)), results, SOUND, coverage=found)
+    assert record.against == "The defect that base shows in gap is not fixed: the candidate shows it too."
+    assert record.not_tested == ("No scenario runs 1 of the methods that the candidate changes or adds: Client.close.",)
+
+
+def test_against_a_ship_speaks_before_all_that_passes_which_changed_methods_no_scenario_runs():
     record = with_coverage(Coverage((), "", (*methods("poll", scenarios=("turn2",)), *methods("close", "drain"))))
     says = "No scenario runs 2 of the methods that the candidate changes or adds: Client.close and Client.drain."
     assert (record.verdict, record.against, record.not_tested) == (Verdict.SHIP, says, (says,))
@@ -394,6 +403,28 @@ def test_for_a_candidate_that_is_held_back_speaks_what_went_well_and_how_often_i
         ran("turn2", [H] * 3, [H] * 3, [R] * 3) + ran("turn1", [H] * 3, [H] * 3, [H] * 3),
     )
     assert both.against == "Nothing speaks against the candidate in turn1."
+
+
+def test_a_scenario_that_the_candidate_fails_as_base_does_speaks_for_nobody():
+    left = ran("gap", R, R, R)
+    once = "Each scenario ran once per arm, so a single unlucky run would look the same."
+    held = decide(declare("turn2", "gap"), ran("turn2", H, H, R) + left)
+    assert (held.verdict, held.against) == (Verdict.HOLD, once)
+    undecided = decide(declare("turn2", "gap"), ran("turn2", H, H, BROKEN) + left)
+    assert (undecided.verdict, undecided.against) == (
+        Verdict.INCONCLUSIVE,
+        "None: nothing was decided in the candidate's favour.",
+    )
+    for record in (held, undecided):
+        assert record.not_fixed == ("gap: patched-on fails observer_recovers, as stock does.",)
+
+
+def test_what_the_source_shows_and_nobody_promises_is_not_fixed_whatever_the_verdict():
+    gap = AuditAnswer("every-truncation", Answer.DOES_NOT_HOLD, "A truncation is followed by nothing.")
+    held = replace(gap, answer=Answer.HOLDS)
+    for on in (H, R, BROKEN):
+        record = decide(declare("turn2", claims=(FIX,)), ran("turn2", R, R, on), replace(SOUND, audit=(gap, held)))
+        assert record.not_fixed == ("every-truncation: A truncation is followed by nothing.",)
 
 
 def test_what_holds_a_jar_back_without_a_run_is_no_bad_luck_of_one():

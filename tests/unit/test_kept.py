@@ -5,6 +5,7 @@ What is held against what is the field map of docs/run-directory.md, "Folders of
 
 import json
 import re
+import runpy
 import shlex
 import shutil
 from collections import Counter
@@ -26,6 +27,7 @@ from harness.rundir.directory import RunDirectory
 from harness.stages.convert import convert
 from harness.stages.judge import judge, report
 
+ROOT = Path(__file__).parents[2]
 JUDGED = ("ship", "hold-by-proof", "hold-by-runs", "inconclusive")
 ROLLOUTS = ("rollout-held", "rollout-stopped")
 QUIET = Reporter(Console(quiet=True))
@@ -335,3 +337,10 @@ def test_a_rollout_has_its_answer_its_reasons_and_what_each_rehearsal_showed(fol
 def test_what_is_kept_has_every_kind_of_verdict(kept_folders):
     verdicts = Counter(read(kept_folders / name / "verdict.json")["verdict"] for name in JUDGED)
     assert verdicts == {"SHIP": 1, "HOLD": 2, "INCONCLUSIVE": 1}
+
+
+def test_no_kept_run_breaks_a_rule_of_raft(folders, capsys):
+    replay = runpy.run_path(str(ROOT / "benchmarks" / "raft_rules.py"))
+    assert replay["main"]([str(folders / name) for name in ("ship", "hold-by-runs", *ROLLOUTS)]) == 0
+    table = capsys.readouterr().out.splitlines()
+    assert [line.split()[-6:-4] for line in table[1:]] == [["12", "0"], ["5", "0"]]

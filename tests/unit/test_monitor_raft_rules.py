@@ -54,6 +54,7 @@ class LoggingNode:
         self.id, self.state = number, NodeState.READY
         self.config = SimpleNamespace(controller=Address("h", number))
         self.log_file = folder / str(number) / "server.log"
+        self.figures_file = folder / str(number) / "figures.txt"
         self.metadata_log = folder / str(number) / "data" / "__cluster_metadata-0"
         self.metadata_log.mkdir(parents=True)
         self.format()
@@ -156,6 +157,16 @@ def test_two_leaders_of_an_epoch_are_found_in_two_logs(record, nodes, watching):
         ("nodes/0/server.log", 2),
         ("nodes/1/server.log", 2),
     }
+
+
+def test_metrics_that_disagree_with_the_log_are_found_once_every_node_has_ended(record, nodes, watching):
+    nodes[1].went("null", FOLLOWER.format(3, 0), ago=9)
+    lines = (f"{(time.time() - ago) * 1000:.0f} current-epoch=3.0 current-leader=2.0\n" for ago in range(6, 0, -1))
+    nodes[1].figures_file.write_text("".join(lines))
+    watching.after_fault()
+    assert record.incidents == []
+    watching.after()
+    assert [incident.name for incident, _ in record.incidents] == ["metrics_as_logged"]
 
 
 def test_a_node_whose_disk_was_emptied_begins_anew(record, nodes, watching):

@@ -10,8 +10,10 @@ from harness.kafka.lock import locked_versions
 from harness.kafka.release_lines import Mode, line_of
 from harness.model.request import Request
 from harness.model.setup import Profile
+from harness.model.waivers import load_waivers
 from harness.nightly.night_matrix import load_matrix
 from harness.scenario.registry import load_all, select
+from harness.scenario.steps import Expect
 from harness.toolbox.lockfile import shipped_locks
 
 SMALL = """
@@ -158,6 +160,23 @@ def test_the_table_of_versions_asks_every_line_beside_3_9_1_by_the_suite_that_ha
     assert {each.kafka_version for each in requests if {"observer-held", "observer-cut"} <= {*each.scenarios}} == asked
     bootstrap, standard = ({each.name for each in select(load_all(), (), suite)} for suite in ("bootstrap", "standard"))
     assert bootstrap < standard, "one verification answers both"
+
+
+def test_the_shipped_matrix_takes_the_ways_through_raft_on_both_lines_and_asks_both_series_after_the_gaps():
+    asked = {(each.request.suite, each.request.kafka_version, each.request.series) for each in shipped("matrix.toml")}
+    assert {("raft", "3.9.1", ""), ("raft", "4.3.1", ""), ("raft", "3.9.1", "dynamic-bootstrap-v2")} <= asked
+    assert {("gaps", "3.9.1", ""), ("gaps", "3.9.1", "dynamic-bootstrap-v2")} <= asked
+
+
+def test_what_is_waived_in_the_shipped_matrix_is_an_expectation_of_a_scenario_that_it_asks():
+    matrix = load_matrix(data_root() / "builds" / "matrix.toml")
+    for waiver in load_waivers(matrix.waivers):
+        verification, scenario, arm = waiver.where.split("/")
+        (request,) = [each.request for each in matrix.verifications if each.id == verification]
+        plan = load_all()[scenario].plan()
+        named = {step.named for step in plan.steps if isinstance(step, Expect)}
+        assert (request.suite in load_all()[scenario].suites, arm) == (True, "patched-on")
+        assert waiver.what in {f"FAILED({each})" for each in named}
 
 
 @pytest.mark.parametrize("name", ["matrix.toml", "versions.toml"])

@@ -5,6 +5,7 @@ import struct
 import threading
 import uuid
 from contextlib import contextmanager
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -17,7 +18,7 @@ from harness.cluster.address import Address
 from harness.cluster.garbage import GARBAGE, reply
 from harness.cluster.probes import Quorum
 from harness.cluster.protocol import Unreachable
-from harness.cluster.raft_requests import Fetched
+from harness.cluster.raft_requests import Fetched, Stray, fetch_snapshot
 from harness.cluster.topology import Topology
 from harness.cluster.voter_changes import Answer
 from harness.scenario.actions import ask_for_votes as votes_module
@@ -25,7 +26,7 @@ from harness.scenario.actions import update_feature as feature_module
 from harness.scenario.actions.ask_for_votes import ask_for_votes
 from harness.scenario.actions.update_feature import update_feature
 from harness.scenario.conditions import garbage as garbage_condition
-from harness.scenario.conditions import pre_votes, quorum_answers, raft_fetches
+from harness.scenario.conditions import pre_votes, quorum_answers, raft_fetches, snapshot_requests
 from harness.scenario.refs import fixed
 from harness.scenario.world import ActionFailed
 
@@ -120,7 +121,8 @@ def test_a_controller_that_answers_garbage_is_named(monkeypatch):
     answers = {GARBAGE["an empty frame"]: "answered"}
     monkeypatch.setattr(garbage_condition, "reply", lambda _, data: answers.get(data, "closed"))
     sample = garbage_condition.garbage_is_refused().sample(quorum_of())
-    assert (sample.ok, "an empty frame, to controller 1: answered, not closed" in sample.problem) == (False, True)
+    assert (sample.ok, sample.final) == (False, True)
+    assert "an empty frame, to controller 1: answered, not closed" in sample.problem
 
 
 ANSWERS = {
@@ -301,5 +303,76 @@ def test_static_voters_are_changed_by_nobody(monkeypatch):
 )
 def test_a_change_of_static_voters_that_is_taken_or_refused_without_a_word_is_named(monkeypatch, name, answer):
     sample = unsupported(monkeypatch, **{name: answer})
-    assert not sample.ok
+    assert (sample.ok, sample.final) == (False, True)
     assert sample.problem.startswith(name.replace("_", " a ", 1))
+
+
+def asking(monkeypatch, tmp_path, answer):
+    """Ask a quorum of which node 0 leads, with snapshots up to 0 and 40, for snapshots; it answers as told."""
+    world = quorum_of()
+    for node in world.cluster.nodes.values():
+        node.metadata_log = tmp_path
+    for name in ("0" * 20 + "-" + "0" * 10, f"{40:020d}-{3:010d}"):
+        (tmp_path / f"{name}.checkpoint").write_text("")
+    monkeypatch.setattr(snapshot_requests, "send", lambda _wire, address, name, stray: answer(address.port, stray))
+    return world
+
+
+def as_meant(port, stray):
+    if port != 20:
+        return "not_leader_or_follower"
+    if stray.epoch != 7:
+        return "fenced_leader_epoch" if stray.epoch < 7 else "unknown_leader_epoch"
+    if stray.topic != "__cluster_metadata":
+        return "unknown_topic_or_partition"
+    return "snapshot_not_found" if (stray.offset, stray.last_epoch) != (40, 3) else "position_out_of_range"
+
+
+def test_a_leader_that_says_of_each_snapshot_why_it_cannot_be_had_checks_requests_for_snapshots(monkeypatch, tmp_path):
+    sample = snapshot_requests.snapshot_requests_are_checked().sample(asking(monkeypatch, tmp_path, as_meant))
+    assert (sample.ok, sample.problem, len(sample.detail)) == (True, "", 11)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        "fenced_leader_epoch",
+        "unknown_leader_epoch",
+        "unknown_topic_or_partition",
+        "snapshot_not_found",
+        "position_out_of_range",
+        "not_leader_or_follower",
+    ],
+)
+def test_an_answer_that_could_not_be_written_is_a_wrong_one(monkeypatch, tmp_path, error):
+    def answer(port, stray):
+        right = as_meant(port, stray)
+        return "unknown_server_error" if right == error else right
+
+    sample = snapshot_requests.snapshot_requests_are_checked().sample(asking(monkeypatch, tmp_path, answer))
+    assert (sample.ok, sample.final) == (False, True)
+    assert f"unknown_server_error, not {error}" in sample.problem
+
+
+def test_a_request_without_a_topic_is_sent_once_and_has_none(monkeypatch, tmp_path):
+    sent = []
+    world = asking(monkeypatch, tmp_path, lambda port, stray: sent.append((port, stray.has_topic)) or "invalid_request")
+    assert snapshot_requests.snapshot_without_topics_is_refused().sample(world).ok
+    assert sent == [(20, False)]
+
+
+def test_a_leader_that_ends_by_it_gives_a_wrong_answer_and_no_other_is_asked(monkeypatch, tmp_path):
+    def end(*_):
+        raise Unreachable("h:20: it closed the connection")
+
+    sample = snapshot_requests.snapshot_without_topics_is_refused().sample(asking(monkeypatch, tmp_path, end))
+    assert (sample.ok, sample.testable, sample.final) == (False, True, True)
+    assert sample.problem == "it answered nothing (h:20: it closed the connection)"
+
+
+def test_a_request_for_a_snapshot_may_name_no_topic_and_any_byte():
+    of = load_entity_module("fetch_snapshot", 1, EntityType.request)
+    stray = Stray("cluster", 5, 0, 1, offset=40, last_epoch=3, position=-1)
+    (topic,) = fetch_snapshot(of, stray).topics
+    assert (topic.partitions[0].position, topic.partitions[0].snapshot_id.end_offset) == (-1, 40)
+    assert fetch_snapshot(of, replace(stray, has_topic=False)).topics == ()

@@ -94,6 +94,17 @@ def test_the_verdict_is_the_first_thing_said_with_the_strongest_reason_against_i
     assert "Nothing speaks against the candidate in new-mechanism and turn1" in text[:1500]
 
 
+def test_what_is_not_fixed_stands_on_the_first_screen_and_in_the_summary_and_nothing_of_it_elsewhere() -> None:
+    left = tuple(f"gap-{number}: patched-on fails it, as stock does." for number in range(8))
+    record = replace(document("ship"), not_fixed=left)
+    card = render_html(record, journals()).split("</section>")[0]
+    assert all(each in card for each in left)
+    assert "<summary>2 more</summary>" in card
+    assert "**Not fixed:**\n\n- gap-0: patched-on" in render_markdown(report_context(record, {}))
+    nothing = replace(record, not_fixed=())
+    assert "Not fixed" not in render_html(nothing, journals()) + render_markdown(report_context(nothing, {}))
+
+
 class Page(HTMLParser):
     """Collects what a browser would act upon."""
 

@@ -311,6 +311,7 @@ def test_the_terminal_shows_verdict_reasons_and_report_and_no_control_characters
         sentence="turn2: it failed \x1b[2J",
         reasons=tuple(reasons),
         against="it ran once",
+        not_fixed=("gap: patched-on fails it, as stock does.",),
     )
     record = replace(record, scenarios=(replace(record.scenarios[0], discriminates=False),))
     print_verdict(Console(file=stream, width=200), record, {"build": 5.0, "run": 70.0}, tmp_path / "report.html")
@@ -322,6 +323,7 @@ def test_the_terminal_shows_verdict_reasons_and_report_and_no_control_characters
     assert "reason 6" not in text
     assert "time: build 5 s, run 1 min 10 s; 1 min 15 s in all" in text
     assert "strongest reason against it: it ran once" in text
+    assert "not fixed: gap: patched-on fails it, as stock does." in text
     assert "report.html" in text
     assert "\x1b" not in text
 

@@ -463,14 +463,14 @@ def checked(monkeypatch, answer=lambda _name, error: error, after=None):
 
 def test_a_quorum_that_refuses_whatever_is_wrong_checks_its_requests(monkeypatch):
     sample = checked(monkeypatch)
-    assert (sample.ok, sample.problem) == (True, "")
+    assert (sample.ok, sample.problem, sample.final) == (True, "", False)
     assert len(sample.detail) > 40
 
 
 @pytest.mark.parametrize("name", sorted(REQUEST_MODULES))
 def test_a_voter_that_takes_a_wrong_request_is_named(monkeypatch, name):
     sample = checked(monkeypatch, lambda asked, error: "taken" if asked == name else error)
-    assert not sample.ok
+    assert (sample.ok, sample.final) == (False, True)
     assert f"{name} of another cluster, to voter 0: taken, not inconsistent_cluster_id" in sample.problem
 
 

@@ -12,6 +12,7 @@ from harness.cluster.conformance.observations import (
     DiskReplaced,
     Files,
     Looked,
+    Metered,
     Place,
     Said,
     Transitioned,
@@ -67,7 +68,8 @@ class History:
     """What nodes said, each in its own order, and what was seen of them.
 
     `is_over` says that every node has ended and that its log was read to the end: only then may something be missed.
-    `slow` is how many times longer everything took on the host, infinite on one that starved its nodes.
+    `slow` is how many times longer everything took on the host, infinite on one that starved its nodes. `metered` is
+    what nodes' metrics said, each node's in its order.
     """
 
     said: Mapping[int, Sequence[Said]] = field(default_factory=dict)
@@ -75,6 +77,7 @@ class History:
     files: Sequence[Files] = ()
     is_over: bool = False
     slow: float = 1.0
+    metered: Sequence[Metered] = ()
 
     def lives(self) -> Iterator[Life]:
         """Yield the life of each process, node by node; lines that are missing begin another one, and another disk."""

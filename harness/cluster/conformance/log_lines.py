@@ -14,6 +14,7 @@ from functools import lru_cache
 from harness.cluster.conformance.observations import (
     KINDS,
     LEADER,
+    Attempted,
     Booted,
     ControllerClaimed,
     Counted,
@@ -29,6 +30,7 @@ from harness.cluster.conformance.observations import (
     VoteGranted,
     VotersApplied,
 )
+from harness.cluster.metadata_log.control_records import Voter
 
 # The layout of node logs (harness.cluster.config.LOG_PATTERN).
 _LINE = re.compile(r"^\[(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)[,.](\d{3})[^\]]{0,10}\] [A-Z]+ (.*) \([\w.$]+\)\s*$")
@@ -49,7 +51,7 @@ _END = re.compile(r"replicaKey=ReplicaKey\(id=(\d+)[^)]*\), endOffset=Optional(?
 _VOTER = re.compile(
     r"VoterNode\(voterKey=ReplicaKey\(id=(\d+), directoryId=([^)]*)\), listeners=Endpoints\(endpoints=\{([^}]*)\}"
 )
-_LISTENER = re.compile(r"ListenerName\(([^)]*)\)=[^,}]*:(\d+)")
+_LISTENER = re.compile(r"ListenerName\(([^)]*)\)=(?:([^,}/]*)/<unresolved>|[^,}]*):(\d+)")
 _AT_OFFSET = re.compile(r"at offset (-?\d+)$")
 _VERSION = re.compile(r"KRAFT_VERSION_(\d+)")
 _SNAPSHOT_FILE = re.compile(r"(\d{20})-(\d{10})")
@@ -119,6 +121,12 @@ def _transitioned(place: Place, text: str) -> Said | None:
     return Transitioned(place, state, old) if old or before == "null" else None
 
 
+def _attempted(place: Place, text: str) -> Said | None:
+    """`[…] Attempting durable transition to STATE from STATE`."""
+    state = parse_state(text.partition("durable transition to ")[2].partition(" from ")[0])
+    return Attempted(place, state) if state else None
+
+
 def _vote(place: Place, text: str) -> Said | None:
     """`[…] Vote request REQUEST with epoch N is granted`; a pre-vote binds nobody."""
     if not text.endswith(" is granted") or "preVote=true" in text:
@@ -154,8 +162,9 @@ def _truncated_fully(place: Place, text: str) -> Said | None:
 
 def _voters(place: Place, text: str) -> Said | None:
     at = _AT_OFFSET.search(text)
-    each = ((int(node), _directory(printed), _ports(where)) for node, printed, where in _VOTER.findall(text))
-    found = frozenset(each)
+    found = frozenset(
+        Voter(int(node), _directory(printed), _endpoints(where)) for node, printed, where in _VOTER.findall(text)
+    )
     is_whole = len(found) == text.count("VoterNode(")
     return VotersApplied(place, int(at[1]), found if is_whole else frozenset()) if at else None
 
@@ -166,9 +175,9 @@ def _directory(printed: str) -> str:
     return "" if found in ("Optional.empty", "<undefined>") else found
 
 
-def _ports(endpoints: str) -> str:
-    """Return listeners and their ports, in one order; how a host is printed depends on whether it was looked up."""
-    return " ".join(sorted(f"{name}:{port}" for name, port in _LISTENER.findall(endpoints)))
+def _endpoints(printed: str) -> frozenset[tuple[str, str, int]]:
+    """Return listeners, hosts and ports; one that was looked up may be printed as its address, or by another name."""
+    return frozenset((name, host, int(port)) for name, host, port in _LISTENER.findall(printed))
 
 
 def _version(place: Place, text: str) -> Said | None:
@@ -199,6 +208,7 @@ def _claimed(place: Place, text: str) -> Said | None:
 _READERS: dict[bytes, Callable[[Place, str], Said | None]] = {
     b"] Reading KRaft snapshot and log": _booted,
     b"] Completed transition to ": _transitioned,
+    b"] Attempting durable transition to ": _attempted,
     b"] Vote request ": _vote,
     b"] Follower high watermark updated to ": _high_watermark,
     b"] Leader high watermark updated to ": _high_watermark,

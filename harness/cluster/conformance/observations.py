@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from harness.cluster.metadata_log.control_records import Voters
+from harness.cluster.metadata_log.files import QuorumState
+
 UNATTACHED, FOLLOWER, RESIGNED = "Unattached", "Follower", "Resigned"
 PROSPECTIVE, CANDIDATE, LEADER = "Prospective", "Candidate", "Leader"
 KINDS = (UNATTACHED, FOLLOWER, RESIGNED, PROSPECTIVE, CANDIDATE, LEADER)
@@ -72,6 +75,14 @@ class Transitioned:
 
 
 @dataclass(frozen=True, slots=True)
+class Attempted:
+    """The node is about to write a state into `quorum-state`, and to go into it then."""
+
+    place: Place
+    state: State
+
+
+@dataclass(frozen=True, slots=True)
 class VoteGranted:
     """The node granted a vote that counts (no pre-vote)."""
 
@@ -112,24 +123,24 @@ class Truncated:
 
 @dataclass(frozen=True, slots=True)
 class VotersApplied:
-    """The node read a VotersRecord at an offset of its log (-1: in a snapshot).
+    """The node read a VotersRecord at an offset of its log, or in a snapshot that ends right behind it (-1: at 0).
 
-    `voters` are node, directory id, listeners and ports of each; none where that cannot be read.
+    `voters` are none where they cannot be read.
     """
 
     place: Place
     offset: int
-    voters: frozenset[tuple[int, str, str]]
+    voters: Voters
 
     @property
     def ids(self) -> frozenset[int]:
         """Who votes."""
-        return frozenset(node for node, *_ in self.voters)
+        return frozenset(each.node for each in self.voters)
 
 
 @dataclass(frozen=True, slots=True)
 class VersionApplied:
-    """The node read a KRaftVersionRecord at an offset of its log (-1: in a snapshot)."""
+    """The node read a KRaftVersionRecord at an offset of its log, or in a snapshot that ends right behind it."""
 
     place: Place
     offset: int
@@ -167,6 +178,7 @@ Said = (
     | DiskReplaced
     | Unseen
     | Transitioned
+    | Attempted
     | VoteGranted
     | HighWatermarkMoved
     | Counted
@@ -195,14 +207,45 @@ class Looked:
 
 
 @dataclass(frozen=True, slots=True)
+class Metered:
+    """What a node's own metrics said at a moment from `at` on and before `until` (seconds since 1970).
+
+    `state` is as raft-metrics name it; -1 is nobody, or what the metrics do not say. `is_active` is whether its
+    controller is the active one by ActiveControllerCount.
+    """
+
+    node: int
+    at: float
+    until: float
+    state: str = ""
+    epoch: int = -1
+    leader: int = -1
+    voted: int = -1
+    high_watermark: int = -1
+    is_active: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """Who votes by a snapshot, and which kraft.version there is: nobody and 0 where it has no such record."""
+
+    voters: Voters = frozenset()
+    version: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Files:
     """What lies in a node's metadata log when it has ended at a moment: where segments begin, where snapshots end.
 
-    `voters` is the last VotersRecord of its log, by offset: who votes.
+    `voters` and `versions` are the control records of its segments, by offset, `named` what each snapshot has in their
+    place, by where it ends, `quorum` its `quorum-state`; nothing of what could not be read.
     """
 
     node: int
     ended: float
     segments: tuple[int, ...] = ()
     snapshots: tuple[int, ...] = ()
-    voters: Mapping[int, frozenset[int]] = field(default_factory=dict)
+    voters: Mapping[int, Voters] = field(default_factory=dict)
+    versions: Mapping[int, int] = field(default_factory=dict)
+    named: Mapping[int, Named] = field(default_factory=dict)
+    quorum: QuorumState | None = None

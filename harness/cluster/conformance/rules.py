@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from harness.cluster.conformance import (
+    account_rules,
     cleaning_rules,
     commit_rules,
+    disk_rules,
     election_rules,
     leader_rules,
     state_rules,
@@ -41,10 +43,14 @@ RULES = (
     Rule("SnapshotGenerator, KIP-630", commit_rules.snapshots_are_committed),
     Rule("LeaderState.timeUntilCheckQuorumExpires, KAFKA-15489", leader_rules.check_quorum),
     Rule("QuorumController.QuorumMetaLogListener, KIP-631", leader_rules.active_controller_leads),
+    Rule("QuorumController.renounce, KIP-631", account_rules.controllers_renounce),
+    Rule("KafkaRaftMetrics, KIP-595", account_rules.metrics_are_as_logged),
+    Rule("QuorumState.durableTransitionTo", account_rules.quorum_state_is_the_last_step),
     Rule("KRaftControlRecordStateMachine, KIP-853", voter_rules.voter_sets_agree),
     Rule("KRaftControlRecordStateMachine, KIP-853", voter_rules.kraft_versions_agree),
     Rule("QuorumState.transitionToLeader, KIP-853", voter_rules.leaders_count_their_voters),
-    Rule("KRaftControlRecordStateMachine.updateState, KIP-853", voter_rules.voters_on_disk_are_applied),
+    Rule("KRaftControlRecordStateMachine.updateState, KIP-853", disk_rules.voters_are_those_on_disk),
+    Rule("KRaftControlRecordStateMachine.updateState, KIP-853", disk_rules.kraft_version_is_that_on_disk),
     Rule("KafkaMetadataLog.deleteBeforeSnapshot, KIP-630", cleaning_rules.cleaned_below_log_start),
 )
 

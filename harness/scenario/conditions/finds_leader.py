@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from harness.cluster.address import Address
-from harness.scenario.asked_servers import LIST_UPDATED, unreachable
+from harness.scenario.asked_servers import lists_of_servers, unreachable
 from harness.scenario.bounds import FOLLOW_WINDOW_SECONDS
 from harness.scenario.conditions.follows_leader import follows
 from harness.scenario.refs import NodeRef
@@ -20,7 +20,7 @@ class FindsLeader:
     """The observer follows; that it does not is said only of one that has asked in vain.
 
     That is one which has warned, since the last fault, of every address of its configuration. Of one that has replaced
-    those, as a patched one does, nothing more is asked: it need not try them.
+    those by others, as a patched one does, nothing more is asked: it need not try them.
     """
 
     name: ClassVar[str] = "finds_leader"
@@ -39,7 +39,7 @@ class FindsLeader:
             return seen
         configured = set(node.config.voters.values())
         untried = configured - unreachable(node.logged(), world.fault_at)
-        has_tried = not untried or node.has_logged(LIST_UPDATED)
+        has_tried = not untried or any(lists_of_servers(node.logged()))
         detail = {**seen.detail, "unreachable": sorted(map(str, configured - untried))}
         return replace(seen, detail=detail, testable=seen.testable and has_tried, problem=_told(configured, untried))
 

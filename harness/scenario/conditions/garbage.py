@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from harness.cluster.garbage import GARBAGE, reply
-from harness.cluster.protocol import Unreachable
-from harness.scenario.conditions.quorum_answers import compared
+from harness.scenario.conditions.quorum_answers import Answers, asked_once
 from harness.scenario.steps import Sample
 from harness.scenario.verbs import condition
 from harness.scenario.world import World
@@ -22,16 +21,16 @@ class GarbageIsRefused:
 
     def sample(self, world: World) -> Sample:
         """Send each kind to each running controller once, on a connection of its own."""
-        try:
-            seen = {
-                f"{what}, to controller {node}": (reply(address, sent), "closed")
-                for node, address in world.cluster.controllers.items()
-                if world.cluster.nodes[node].is_running
-                for what, sent in GARBAGE.items()
-            }
-        except Unreachable as error:
-            return Sample(False, {"unreachable": str(error)})
-        return compared(seen, world.quorum().leader)
+        return asked_once(world, lambda _: _replies(world))
+
+
+def _replies(world: World) -> Answers:
+    return (
+        (f"{what}, to controller {node}", (reply(address, sent), "closed"))
+        for node, address in world.cluster.controllers.items()
+        if world.cluster.nodes[node].is_running
+        for what, sent in GARBAGE.items()
+    )
 
 
 @condition

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from kio.schema.errors import ErrorCode
 
 from harness.cluster.formatting import kafka_uuid, new_uuid
-from harness.cluster.probes import update_voter
+from harness.cluster.probes import Quorum, update_voter
 from harness.cluster.protocol import Unreachable
 from harness.cluster.voter_changes import Answer, add_voter, remove_voter
 from harness.model.told import REFUSALS, in_words
@@ -18,6 +18,8 @@ from harness.scenario.verbs import condition
 from harness.scenario.world import World
 
 _NOBODY = 4711  # a node id that no node has
+
+Answers = Iterable[tuple[str, tuple[str, str]]]  # what was asked, with what was answered and what is right
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +34,7 @@ class VoterChangesAreUnsupported:
 
     def sample(self, world: World) -> Sample:
         """Ask the leader to add and to remove."""
-        leader = world.quorum().leader
-        if leader < 0:
-            return Sample(False, {"leader": leader}, testable=False)
-        try:
-            answers = dict(_unsupported(world, leader))
-        except Unreachable as error:
-            return Sample(False, {"unreachable": str(error)})
-        return _compared(world, answers, leader)
+        return asked_once(world, lambda quorum: _in_words(world, _unsupported(world, quorum.leader)))
 
 
 def _unsupported(world: World, leader: int) -> Iterator[tuple[str, tuple[Answer, str]]]:
@@ -65,18 +60,12 @@ class VoterChangesAreRefused:
 
     def sample(self, world: World) -> Sample:
         """Send each of them once."""
-        leader = world.quorum().leader
-        if leader < 0:
-            return Sample(False, {"leader": leader}, testable=False)
-        try:
-            answers = dict(_refusals(world, leader))
-        except Unreachable as error:
-            return Sample(False, {"unreachable": str(error)})
-        return _compared(world, answers, leader)
+        return asked_once(world, lambda quorum: _in_words(world, _refusals(world, quorum)))
 
 
-def _refusals(world: World, leader: int) -> Iterator[tuple[str, tuple[Answer, str]]]:
+def _refusals(world: World, quorum: Quorum) -> Iterator[tuple[str, tuple[Answer, str]]]:
     """Yield what was asked, with the answer and what is right."""
+    leader, epoch = quorum.leader, quorum.epoch
     cluster, wire = world.cluster, world.cluster.wire
     own, foreign = kafka_uuid(cluster.id), kafka_uuid(new_uuid())
     at, node = cluster.controllers[leader], cluster.nodes[leader]
@@ -97,7 +86,6 @@ def _refusals(world: World, leader: int) -> Iterator[tuple[str, tuple[Answer, st
         "remove a voter by another directory id",
         (remove_voter(wire, at, own, (leader, new_uuid())), "voter_not_found with a message"),
     )
-    epoch = world.quorum().epoch
     updates = {
         "update a voter of another cluster": ((foreign, epoch, voter, listeners), "inconsistent_cluster_id"),
         "update a voter in an epoch that is over": ((own, epoch - 1, voter, listeners), "fenced_leader_epoch"),
@@ -117,16 +105,33 @@ def _refusals(world: World, leader: int) -> Iterator[tuple[str, tuple[Answer, st
             yield f"{what} {where}", (Answer(answer.code), "not_leader_or_follower")
 
 
-def _compared(world: World, answers: Mapping[str, tuple[Answer, str]], leader: int) -> Sample:
-    """Compare what was answered with what is right; the words of an answer are told, to be held against base's."""
-    for asked, (answer, _) in answers.items():
+def _in_words(world: World, answers: Iterable[tuple[str, tuple[Answer, str]]]) -> Answers:
+    """Yield the answers as they are compared; what they say in words is told, to be held against base's."""
+    for asked, (answer, right) in answers:
         if answer.message:
             world.tell(REFUSALS, in_words(asked), in_words(answer.message))
-    return compared({asked: (_with_message(answer), right) for asked, (answer, right) in answers.items()}, leader)
+        yield asked, (_with_message(answer), right)
 
 
 def _with_message(answer: Answer) -> str:
     return f"{answer.code} with a message" if answer.message else answer.code
+
+
+def asked_once(world: World, ask: Callable[[Quorum], Answers]) -> Sample:
+    """Ask what one leader of one epoch answers, and what is answered wrongly is so for good.
+
+    Who was led meanwhile by another, or in another epoch, has shown nothing.
+    """
+    quorum = world.quorum()
+    try:
+        seen = dict(ask(quorum)) if quorum.leader >= 0 else {}
+    except Unreachable as error:
+        return Sample(False, {"unreachable": str(error)})
+    after = world.quorum()
+    if not seen or (after.leader, after.epoch) != (quorum.leader, quorum.epoch):
+        return Sample(False, {"leader": after.leader, "epoch": after.epoch}, testable=False)
+    sample = compared(seen, quorum.leader)
+    return replace(sample, final=not sample.ok)
 
 
 def compared(seen: Mapping[str, tuple[str, str]], leader: int) -> Sample:

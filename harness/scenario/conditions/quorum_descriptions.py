@@ -31,6 +31,7 @@ class QuorumIsDescribed:
     (KIP-595, KafkaRaftClient.handleDescribeQuorumRequest). All voters are named, at the addresses where they listen
     (KIP-853; those of static voters stand in the configuration), every running node that is no voter observes, no
     replica is beyond the leader, and each has caught up lately. One that has ended may be named for five minutes more.
+    A broker learns of the leader by itself, so that its answer may be wrong for a moment.
     """
 
     name: ClassVar[str] = "quorum_is_described"

@@ -14,7 +14,7 @@ from harness.cluster.conformance.endpoints import PERIODS_IN_FETCH_TIMEOUTS, Unr
 from harness.cluster.conformance.history import History, Violation
 from harness.cluster.conformance.leader_rules import silent_seconds
 from harness.cluster.conformance.observations import DiskReplaced, Looked, Place, Said, Transitioned
-from harness.cluster.conformance.reading import LogReader, files_of
+from harness.cluster.conformance.reading import LogReader, files_of, metered_of
 from harness.cluster.conformance.rules import violations
 from harness.cluster.metadata_log.folder import LogFolder
 from harness.cluster.node import Node, NodeState
@@ -102,7 +102,8 @@ class RaftRules(Monitor):
             now = time.time()
             files = [files_of(node.id, node.metadata_log, self._ended.get(node.id, now)) for node in nodes]
             slow = _factor(self._slowness(0.0))
-            history = History(self._said_by_now, tuple(self._looks), files, is_over=True, slow=slow)
+            metered = [each for node in nodes for each in metered_of(node.id, node.figures_file)]
+            history = History(self._said_by_now, tuple(self._looks), files, True, slow, metered)
         self._report(violations(history))
 
     def measures(self) -> Mapping[str, float]:

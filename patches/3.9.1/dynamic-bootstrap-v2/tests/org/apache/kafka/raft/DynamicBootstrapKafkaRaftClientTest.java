@@ -11,8 +11,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import java.net.InetSocketAddress;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashSet;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.function.IntFunction;
@@ -142,24 +144,34 @@ class DynamicBootstrapKafkaRaftClientTest {
 
     @Test
     void aLostObserverNeverPollsWithoutWaitingForLong() throws Exception {
-        for (DynamicBootstrapContext observer : new DynamicBootstrapContext[] {DynamicBootstrapContext.observer(), observerWithoutLeader()}) {
-            observer.leaderFallsSilent().askedForTheLeader();
-            int questions = 0;
-            long start = observer.raft.time.milliseconds();
-            while (observer.raft.time.milliseconds() < start + 60_000) {
-                observer.raft.client.poll();
-                if (observer.raft.channel.hasSentRequests()) {
-                    observer.refuse(observer.raft.assertSentFetchRequest());
-                    questions++;
-                } else {
-                    long pause = observer.raft.messageQueue.lastPollTimeoutMs().orElse(0);
-                    assertTrue(pause > 0, "polls without waiting");
-                    observer.raft.time.sleep(pause);
-                }
+        assertPausesAfterEachRound(DynamicBootstrapContext.observer(), 5);
+        assertPausesAfterEachRound(observerWithoutLeader(), 5);
+    }
+
+    @Test
+    void soDoesOneWhoseConfigurationIsTheVoterSet() throws Exception {
+        assertPausesAfterEachRound(DynamicBootstrapContext.of(rightlyConfigured().withElectedLeader(EPOCH, LEADER).build()), 3);
+        assertPausesAfterEachRound(DynamicBootstrapContext.of(rightlyConfigured().withUnknownLeader(EPOCH).build()), 3);
+    }
+
+    /** Once its pauses are half a second long, an observer that everybody refuses asks each server twice a second. */
+    private static void assertPausesAfterEachRound(DynamicBootstrapContext observer, int servers) {
+        observer.leaderFallsSilent().raft.channel.drainSendQueue();
+        int questions = 0;
+        long start = observer.raft.time.milliseconds();
+        while (observer.raft.time.milliseconds() < start + 60_000) {
+            observer.raft.client.poll();
+            if (observer.raft.channel.hasSentRequests()) {
+                observer.refuse(observer.raft.assertSentFetchRequest());
+                questions++;
+            } else {
+                long pause = observer.raft.messageQueue.lastPollTimeoutMs().orElse(0);
+                assertTrue(pause > 0, "polls without waiting");
+                observer.raft.time.sleep(pause);
             }
-            assertTrue(questions < 2 * 60 * 5 + 50, questions + " questions");
-            assertTrue(questions > 5 * 60, questions + " questions");
         }
+        assertTrue(questions < 2 * 60 * servers + 50, questions + " questions");
+        assertTrue(questions > 60 * servers, questions + " questions");
     }
 
     @Test
@@ -209,6 +221,11 @@ class DynamicBootstrapKafkaRaftClientTest {
 
     private static DynamicBootstrapContext observerWithoutLeader() throws Exception {
         return DynamicBootstrapContext.of(DynamicBootstrapContext.builder(OBSERVER).withUnknownLeader(EPOCH).build());
+    }
+
+    private static RaftClientTestContext.Builder rightlyConfigured() {
+        return DynamicBootstrapContext.builder(OBSERVER)
+            .withBootstrapServers(Optional.of(Arrays.asList(OLD.apply(0), OLD.apply(1), OLD.apply(2))));
     }
 
     private static Set<Node> withConfigured(Set<Node> voters) {

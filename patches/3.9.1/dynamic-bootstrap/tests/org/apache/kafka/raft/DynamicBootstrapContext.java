@@ -14,6 +14,8 @@ import org.apache.kafka.server.common.KRaftVersion;
 import org.apache.kafka.snapshot.RawSnapshotReader;
 import org.apache.kafka.snapshot.RecordsSnapshotWriter;
 
+import org.slf4j.Logger;
+
 import java.lang.reflect.Field;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
@@ -68,15 +70,20 @@ final class DynamicBootstrapContext {
         return new DynamicBootstrapContext(raft);
     }
 
-    /**
-     * Gives the client a configuration with the flag off. Upstream's context calls the constructor that does not know
-     * the flag and takes no configuration, so that there is no other way in.
-     */
+    /** Gives the client a configuration with the flag off: upstream's context takes none, and calls no constructor of ours. */
     DynamicBootstrapContext withFlagOff() throws ReflectiveOperationException {
         AbstractConfig off = new AbstractConfig(QuorumConfig.CONFIG_DEF, Collections.singletonMap(FLAG, "false"), false);
-        Field field = KafkaRaftClient.class.getDeclaredField("quorumConfig");
+        return having("quorumConfig", new QuorumConfig(off));
+    }
+
+    DynamicBootstrapContext thatLogsTo(Logger logger) throws ReflectiveOperationException {
+        return having("logger", logger);
+    }
+
+    private DynamicBootstrapContext having(String name, Object value) throws ReflectiveOperationException {
+        Field field = KafkaRaftClient.class.getDeclaredField(name);
         field.setAccessible(true);
-        field.set(raft.client, new QuorumConfig(off));
+        field.set(raft.client, value);
         return this;
     }
 

@@ -17,7 +17,7 @@ import java.util.Set;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** In which order, and how often, bootstrap servers are asked once they were replaced. */
+/** In which order, and how often, bootstrap servers are asked in rounds. */
 class BootstrapRoundsTest {
     private static final int REQUEST_TIMEOUT_MS = 2_000;
     private static final int RETRY_BACKOFF_MS = 20;
@@ -33,12 +33,19 @@ class BootstrapRoundsTest {
     private long correlationId = 0;
 
     @Test
-    void untilTheyAreReplacedTheyAreChosenAtRandomAsInTheRelease() {
+    void untilTheyAreAskedInRoundsTheyAreChosenAtRandomAsInTheRelease() {
+        RequestManager released = released(RETRY_BACKOFF_MS);
         Set<Node> chosen = new HashSet<>();
         for (int i = 0; i < 100; i++) {
-            manager.findReadyBootstrapServer(time.milliseconds()).ifPresent(chosen::add);
+            released.findReadyBootstrapServer(time.milliseconds()).ifPresent(chosen::add);
         }
         assertEquals(new HashSet<>(Arrays.asList(configured1, configured2)), chosen);
+    }
+
+    @Test
+    void theConfiguredServersAreAskedInRoundsToo() {
+        assertEquals(Arrays.asList(configured1, configured2), round());
+        assertEquals(RETRY_BACKOFF_MS, pause());
     }
 
     @Test
@@ -164,6 +171,12 @@ class BootstrapRoundsTest {
     }
 
     private RequestManager manager(int retryBackoffMs) {
+        RequestManager asksInRounds = released(retryBackoffMs);
+        asksInRounds.askInRounds();
+        return asksInRounds;
+    }
+
+    private RequestManager released(int retryBackoffMs) {
         return new RequestManager(
             Arrays.asList(configured1, configured2), retryBackoffMs, REQUEST_TIMEOUT_MS, new Random(1)
         );

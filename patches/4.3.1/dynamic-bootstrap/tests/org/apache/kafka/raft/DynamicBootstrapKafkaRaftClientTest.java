@@ -8,6 +8,7 @@ import org.apache.kafka.common.record.internal.MemoryRecords;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.slf4j.Logger;
 
 import java.net.InetSocketAddress;
 import java.util.Set;
@@ -22,6 +23,11 @@ import static org.apache.kafka.raft.DynamicBootstrapContext.otherVoterNodes;
 import static org.apache.kafka.raft.DynamicBootstrapContext.staleNodes;
 import static org.apache.kafka.raft.DynamicBootstrapContext.voters;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.ArgumentMatchers.startsWith;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.never;
+import static org.mockito.Mockito.verify;
 
 /** Whom a client asks for the leader once its configured servers are stale and the leader has fallen silent. */
 class DynamicBootstrapKafkaRaftClientTest {
@@ -86,6 +92,16 @@ class DynamicBootstrapKafkaRaftClientTest {
         DynamicBootstrapContext observer = DynamicBootstrapContext.observer();
         observer.fetchVoters(voters(NEW, id -> ListenerName.normalised("ELSEWHERE")));
         assertEquals(staleNodes(), observer.leaderFallsSilent().askedForTheLeader());
+    }
+
+    @Test
+    void onlyServersThatWereReplacedAreSaidToBe() throws Exception {
+        Logger logger = mock(Logger.class);
+        DynamicBootstrapContext observer = DynamicBootstrapContext.observer().thatLogsTo(logger);
+        observer.fetchVoters(voters(NEW, id -> ListenerName.normalised("ELSEWHERE")));
+        verify(logger, never()).info(startsWith("Updated bootstrap servers"), any(Object.class));
+        observer.fetchVoters(voters(NEW));
+        verify(logger).info(startsWith("Updated bootstrap servers"), any(Object.class));
     }
 
     @Test

@@ -1,0 +1,102 @@
+"""What speaks most against a verdict, and what the candidate leaves as it was; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import assert_never
+
+from harness.base.text import listed
+from harness.judge.scenario_verdict import RuledScenario
+from harness.judge.sentences import Rows, arm_name, with_effect
+from harness.model.arms import Role
+from harness.model.declaration import Declaration
+from harness.model.proof import Proof
+from harness.model.runs import Verdict
+from harness.model.verdict import Effect
+
+_FOR_IT = (Effect.SUPPORTS, Effect.IMPROVES, Effect.SAME)
+
+
+def not_fixed(declaration: Declaration, ruled: Iterable[RuledScenario], proof: Proof | None) -> tuple[str, ...]:
+    """Return what the candidate leaves as it was, whatever the verdict: where it fails as base does, then what reading
+    its source found that nobody promised."""
+    on = arm_name(declaration, Role.ON)
+    failing = (
+        f"{each.declared.name}: {on} fails {ruling.on.expectation}, as {arm_name(declaration, ruling.control)} does."
+        for each in ruled
+        for _, ruling in each.rulings
+        if ruling.effect is Effect.NOT_FIXED
+    )
+    gaps = (f"{each.question}: {each.detail}" for each in (proof.audit if proof else ()) if each.standing == "gap")
+    return tuple(dict.fromkeys((*failing, *gaps)))
+
+
+def against(
+    verdict: Verdict,
+    declaration: Declaration,
+    rows: Rows,
+    not_reached: str = "",
+    worse_in: Collection[str] = (),
+    *,
+    is_blocked: bool = False,
+) -> str:
+    """Return the strongest reason against the verdict; `worse_in` are scenarios whose logs or figures are worse.
+
+    `not_reached` says which changed methods no scenario ran (`unreached`), and `is_blocked` that something holds the
+    candidate back whatever its scenarios show.
+    """
+    match verdict:
+        case Verdict.SHIP:
+            return _left(rows) or not_reached or _against_shipping(declaration, rows)
+        case Verdict.HOLD:
+            return _for_the_candidate(declaration, rows, worse_in, is_blocked=is_blocked)
+        case Verdict.INCONCLUSIVE:
+            return _what_was_decided(rows)
+        case _:
+            assert_never(verdict)
+
+
+def _left(rows: Rows) -> str:
+    left = with_effect(rows, Effect.NOT_FIXED)
+    return f"The defect that base shows in {listed(left)} is not fixed: the candidate shows it too." if left else ""
+
+
+def _against_shipping(declaration: Declaration, rows: Rows) -> str:
+    if not any(ruling.discriminates for _, ruling in rows):
+        return "No scenario fails on base, so a jar that does nothing would pass too."
+    if silent := with_effect(rows, Effect.UNSUPPORTED):
+        return f"This host cannot run {listed(silent)}."
+    blind = [name for name, ruling in rows if declaration.has_claims and not ruling.discriminates]
+    no_evidence = f" {listed(blind)} would have passed without the patch." if blind else ""
+    return _confidence(declaration.repeats) + no_evidence
+
+
+def _for_the_candidate(declaration: Declaration, rows: Rows, worse_in: Collection[str], *, is_blocked: bool) -> str:
+    good = [name for name in _speaking_for(rows) if name not in worse_in]
+    passed = f"Nothing speaks against the candidate in {listed(good)}." if good else ""
+    once = "Each scenario ran once per arm, so a single unlucky run would look the same."
+    # What the jar is shows without a run; what its logs and figures are worse by was held against many.
+    is_chance = declaration.repeats == 1 and not is_blocked
+    return f"{passed} {once if is_chance else ''}".strip() or "None: no scenario speaks for it."
+
+
+def _what_was_decided(rows: Rows) -> str:
+    if good := _speaking_for(rows):
+        return f"Nothing that could be decided speaks against the candidate: {listed(good)}."
+    return "None: nothing was decided in the candidate's favour."
+
+
+def _speaking_for(rows: Rows) -> list[str]:
+    """Return the scenarios that the candidate passes, its flag switched off or on."""
+    return [name for name, ruling in rows if ruling.effect in _FOR_IT and ruling.verdict is Verdict.SHIP]
+
+
+def _confidence(repeats: int) -> str:
+    """Return what `repeats` runs without a violation can rule out, at 95 % confidence."""
+    if repeats == 1:
+        return "Each scenario ran once per arm: a fault that shows only in some runs can have been missed."
+    rate = 100 * (1 - 0.05 ** (1 / repeats))
+    return (
+        f"Each scenario ran {repeats} times per arm: at 95 % confidence, "
+        f"that rules out only faults that show in more than {rate:.0f} % of runs."
+    )
