@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from harness.judge.expectations import Met, MetCell, all_met
 from harness.judge.reasons import beyond_the_sentence, rests_on
 from harness.model.findings import Contrast, Finding
+from harness.model.log_totals import Totals
 from harness.model.operator_changes import Change, OperatorChanges, Weight
 from harness.model.rollout import RolloutOutcome, RolloutVerdict
 from harness.model.runs import Evidence, Outcome, RunResult, Verdict
@@ -55,9 +56,10 @@ def of_rollout(found: RolloutVerdict, folder: str) -> list[Annotation]:
     return _few(answer, (_run(result, level, folder) for result in stopped if result.evidence))
 
 
-def of_contrast(contrast: Contrast) -> list[Annotation]:
+def of_contrast(contrast: Contrast, totals: Totals) -> list[Annotation]:
     """Return how two folders of logs differ, and the lines that the second adds beyond the noise."""
-    answer = Annotation(Level.NOTICE, "log diff", headline(contrast))
+    level = Level.WARNING if totals.lacking else Level.NOTICE
+    answer = Annotation(level, "log diff", headline(contrast, totals))
     added = (each for each in contrast.findings if result_of(each) is CaseResult.FAILED)
     return _few(answer, map(_finding, added))
 

@@ -63,7 +63,7 @@ def diff_folders(
     logs = LogsFolder(out)
     contrast = compare_folders(base, candidate, logs, layout, toolbox, reporter.report, repeats, master)
     totals = logs.totals.read()
-    write_text(logs.junit, render_findings(contrast))
-    write_text(logs.summary, render_diff_markdown((contrast,), totals.left_out))
+    write_text(logs.junit, render_findings(contrast, totals))
+    write_text(logs.summary, render_diff_markdown((contrast,), totals))
     write_text(logs.page, render_diff(contrast, totals, out))
     return contrast

@@ -19,12 +19,13 @@ from hypothesis import strategies as st
 
 from harness.base.errors import HarnessError
 from harness.base.json import to_json
-from harness.logs.folders import Folder, log_files, read_files
+from harness.logs.folders import Folder, read_files
 from harness.logs.log_diff import compare, node_logs, pairs, read_nodes
 from harness.logs.read.blocks import LINES, LogFile, partials
 from harness.logs.read.event_counts import WHOLE_LOG, Reading
 from harness.logs.read.gateway import ABSENT_MODULE, MODULE_OPTIONS
 from harness.logs.read.layout import KAFKA_DEFAULT, compile_layout
+from harness.logs.read.local_files import log_files
 from harness.logs.read.pipeline import FileCounts, join, read
 from harness.logs.read.places import first_lines, folders_in, logs_below
 from harness.logs.read.spark import session

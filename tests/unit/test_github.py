@@ -16,7 +16,9 @@ from harness.base.errors import HarnessError
 from harness.cli import app as cli
 from harness.cli import github
 from harness.judge.expectations import Met, MetCell
+from harness.logs.count_cache import SCHEMA
 from harness.model.findings import Contrast, Significance
+from harness.model.log_totals import Totals
 from harness.nightly.night import VerificationStatus
 from harness.nightly.night_annotations import of_night
 from harness.report.annotations import MOST, of_contrast, of_expectations, of_rollout, of_upgrade, of_verdict
@@ -92,10 +94,15 @@ def test_a_rollout_that_was_stopped_shows_where():
 def test_lines_that_are_added_beyond_the_noise_are_shown_and_no_others():
     beyond = replace(WARNING, significance=Significance.BEYOND)
     mild = replace(beyond, level="INFO")
-    found = of_contrast(Contrast("a", "b", (WARNING, mild, *([beyond] * 9))))
+    found = of_contrast(Contrast("a", "b", (WARNING, mild, *([beyond] * 9))), Totals(SCHEMA, (), ()))
     assert [each.level for each in found] == [Level.NOTICE, *[Level.WARNING] * (MOST - 1)]
     assert found[1].title.endswith("WARN: 0 → 9")
     assert found[1].file == beyond.evidence[0].path
+
+
+def test_a_log_that_was_not_read_is_a_warning():
+    (answer,) = of_contrast(Contrast("a", "b", ()), Totals(SCHEMA, (), (), ("a/server.log",)))
+    assert (answer.level, answer.message) == (Level.WARNING, "No line differs in what was read; 1 log was not read")
 
 
 def test_lines_of_the_operators_own_files_are_shown_where_they_stand():
