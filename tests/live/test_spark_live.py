@@ -286,10 +286,21 @@ def test_two_folders_from_anywhere_are_compared_and_what_fits_no_layout_is_told(
     folders = [tmp_path / "a", tmp_path / "b"]
     found = diff_files(spark, [Folder(str(f), 1, named(f)) for f in folders], tmp_path)
     assert [(f.template, f.kind) for f in found.findings][::-1] == [("Leader", "vanished"), ("Follower", "new")]
-    left_out = json.loads((tmp_path / "totals.json").read_text())["left_out"]
-    why = "it fits no log layout, and its first line is '[0.005s][info][gc] Using Serial'"
+    totals = LogsFolder(tmp_path).totals.read()
+    why = "no line of its beginning has a time of day, and its first line is '[0.005s][info][gc] Using Serial'"
     hint = "if it holds events, give their --layout"
-    assert [f"{folder / 'gc.log'} was not read: {why}; {hint}." for folder in folders] == left_out
+    assert [f"{folder / 'gc.log'} was not read: {why}; {hint}." for folder in folders] == [*totals.left_out]
+    assert totals.unread == ()
+
+
+def test_a_log_that_fits_no_layout_is_told_and_stands_among_what_was_not_read(spark, tmp_path):
+    for name in "ab":
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "controller.log").write_text(f"{header(1, 'Leader')}\n")
+        (tmp_path / name / "server.log").write_text(f"14:28:58 INFO {name} (a.B)\n")
+    found = diff_files(spark, [Folder(name, 1, named(tmp_path / name)) for name in "ab"], tmp_path / "out")
+    assert found.findings == ()
+    assert LogsFolder(tmp_path / "out").totals.read().lacking == "2 logs were not read"
 
 
 def test_packed_logs_are_unpacked_or_left_out_by_name_and_stop_nothing(spark, tmp_path):
@@ -329,7 +340,7 @@ def test_what_lies_at_addresses_is_found_and_read_as_folders_here_are(spark, tmp
     spark.sparkContext._jsc.hadoopConfiguration().set(link, (tmp_path / "logs").as_uri())
     address = "viewfs://nightly/logs"
     assert folders_in(spark, address) == [f"{address}/a", f"{address}/b"]
-    there = [Folder(name, 1, logs_below(spark, f"{address}/{name}")) for name in "ab"]
+    there = [Folder(name, 1, logs_below(spark, f"{address}/{name}").logs) for name in "ab"]
     here = [Folder(name, 1, named(tmp_path / "logs" / name)) for name in "ab"]
     found = [diff_files(spark, folders, tmp_path / "out").findings for folders in (there, here)]
     assert [[(f.kind, f.template, f.base_count, f.candidate_count) for f in each] for each in found] == [

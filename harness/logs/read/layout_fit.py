@@ -16,7 +16,7 @@ _LONG = MAX_EVENT // 2  # bytes of a line whose end a sample may lack
 # Of the JVM's garbage collector, beside every Kafka's logs: -Xlog with any decorations, and as Java 8 has it.
 _COLLECTOR = r"^(?:\[[^\]]*\])*\[(?:[\w+]+,)*(?:gc|safepoint)\b[^\]]*\]|^\S+: [\d.,]+: \[(?:Full )?GC\b"
 COLLECTED = "they are the garbage collector's"
-TIMELESS = "no line of their beginning has a time of day"
+TIMELESS = "no line of its beginning has a time of day"
 _CLASS = r"^(?:(?:[\w$-]+\.)+[\w$-]+|[A-Z][\w$]*|root|-)$"
 
 
