@@ -12,6 +12,7 @@ from harness.judge.costs.beside_base import costs_of
 from harness.judge.costs.limits import shipped_limits
 from harness.judge.costs.over_scenarios import costs_everywhere
 from harness.judge.costs.reasons import reasons_of_costs
+from harness.judge.expectations import of_stock
 from harness.judge.log_verdict import reasons_of_logs
 from harness.judge.noticeable import would_show
 from harness.judge.proof_verdict import reasons_of_proof, untested
@@ -94,8 +95,9 @@ def decide(
     runs = {run.key: run for each in ruled.values() for run in judged_runs(each, results)}
     rows = [(name, each.ruling) for name, each in ruled.items()]
     changed = proof.changed_methods if proof else ()
+    unasked = _unasked([*runs.values()])
     shown = would_show(power, [name for name, each in ruled.items() if each.ruling.effect not in _UNTESTED], costs)
-    return VerdictRecord(
+    record = VerdictRecord(
         schema=SCHEMA,
         verdict=verdict,
         sentence=sentences.headline(verdict, rests_on(verdict, reasons), declaration, rows, changed, shown),
@@ -118,7 +120,7 @@ def decide(
         evidence=tuple(evidence),
         not_tested=(
             *_untested(reasons, ruled),
-            *_unasked([*runs.values()]),
+            *unasked,
             *sentences.costs_not_judged(costs),
             *costs_judged_before(results),
             *_unreached(declaration, coverage),
@@ -131,6 +133,7 @@ def decide(
         costs=costs,
         reused=reused_sentences(results, proof, coverage),
     )
+    return record if declaration.candidate else of_stock(record, unasked)
 
 
 def _costs(declaration: Declaration, results: Sequence[RunResult]) -> tuple[Cost, ...]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from harness.base.extend import extended
 from harness.judge import sentences
-from harness.judge.as_claimed import check_run, expected_of, standing_of
+from harness.judge.as_claimed import check_of_stock, check_run, expected_of, standing_of
 from harness.judge.cells import fold_repeats, missing_cell
 from harness.judge.reasons import rank
 from harness.judge.rerun import rerun_command
@@ -31,10 +31,14 @@ from harness.model.verdict import (
 
 @dataclass(frozen=True, slots=True)
 class RuledScenario:
-    """A declared scenario with a ruling for each claim about it, or a single one without a claim."""
+    """A declared scenario with a ruling for each claim about it, or a single one without a claim.
+
+    `stock` is what it expects of Kafka as it is, None where there is a candidate.
+    """
 
     declared: DeclaredScenario
     rulings: tuple[tuple[Claim | None, Ruling], ...]
+    stock: Expected | None = None
 
     @property
     def weightiest(self) -> tuple[Claim | None, Ruling]:
@@ -67,6 +71,8 @@ class RuledScenario:
 
     def expected_of(self, role: Role) -> tuple[Expected, ...]:
         """Return what claims say of a role; what they say of base is said of the arm that has no fix."""
+        if self.stock:
+            return (self.stock,)
         if self.ruling.base_off is None:
             return expected_of(role, self.claims)
         return () if role is Role.BASE else expected_of(Role.BASE if role is Role.BASE_OFF else role, self.claims)
@@ -91,6 +97,7 @@ def rule_scenario(declaration: Declaration, declared: DeclaredScenario, results:
             (claim, rule(claim.expected if claim else None, cells[Role.BASE], off, cells[Role.ON], base_off))
             for claim in about
         ),
+        None if declaration.candidate else declared.of_stock,
     )
 
 
@@ -120,6 +127,8 @@ def judged_runs(ruled: RuledScenario, results: Sequence[RunResult]) -> list[Judg
 
 
 def _check(ruled: RuledScenario, result: RunResult) -> Check:
+    if ruled.stock:
+        return check_of_stock(result, ruled.stock)
     measure = ruled.measure(result.role)
     return check_run(result, ruled.expected_of(result.role), measure, ruled.cell(result.role) or measure)
 

@@ -336,7 +336,7 @@ def _against_shipping(declaration: Declaration, rows: Rows) -> str:
         return f"This host cannot run {_list(silent)}."
     blind = [name for name, ruling in rows if declaration.has_claims and not ruling.discriminates]
     no_evidence = f" {_list(blind)} would have passed without the patch." if blind else ""
-    return _confidence(declaration.repeats) + no_evidence
+    return confidence(declaration.repeats) + no_evidence
 
 
 def _for_the_candidate(declaration: Declaration, rows: Rows, worse_in: Collection[str], *, is_blocked: bool) -> str:
@@ -355,7 +355,7 @@ def _what_was_decided(rows: Rows) -> str:
     return f"Nothing that could be decided speaks against the candidate: {_list(good)}."
 
 
-def _confidence(repeats: int) -> str:
+def confidence(repeats: int) -> str:
     """Return what `repeats` runs without a violation can rule out, at 95 % confidence."""
     if repeats == 1:
         return "Each scenario ran once per arm: a fault that shows only in some runs can have been missed."

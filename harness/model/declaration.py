@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from harness.base.errors import HarnessError
 from harness.model.arms import Arm, Kafka, Role, kafkas_compared
 from harness.model.candidate_kind import CandidateKind
-from harness.model.claims import Claim
+from harness.model.claims import Claim, Expected
 from harness.model.request import MOST_REPEATS
-from harness.model.runs import RunResult
+from harness.model.runs import Outcome, RunResult
 
 SCHEMA = 2
 
@@ -23,6 +23,12 @@ class DeclaredScenario:
     question: str = ""
     budget_seconds: float = 0.0
     expected: str = "PASSED"
+
+    @property
+    def of_stock(self) -> Expected:
+        """What stock shows of it, as claims say it of a role: PASSED, or FAILED with a name."""
+        outcome, _, name = self.expected.removesuffix(")").partition("(")
+        return Expected(Outcome(outcome), name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -132,7 +132,7 @@ class ReportContext:
         """What the page links to at its top, by id: what it has of it."""
         every = (
             ("reasons", "Why", self.reasons and not self.is_said),
-            ("gaps", "Not tested", self.has_candidate or self.failures),
+            ("gaps", "Not tested", True),
             ("matrix", "Outcomes", True),
             ("claims", "Claims", self.claims),
             ("operator", "Operator", self.upgrade),
@@ -159,11 +159,11 @@ def report_context(
     chosen = _chosen_runs(record, journals, limits.timelines)
     proving, kafkas = _proving_phases(record, journals), kafkas_compared(record.arms)
     return ReportContext(
-        verdict=record.verdict.value,
+        verdict=record.answer.value,
         sentence=cut(record.sentence, limits.text),
         against=cut(record.against, limits.text),
         reasons=tuple(cut(reason, limits.text) for reason in rests_on(record.verdict, record.reasons)),
-        product="Build verification" if kafkas else "Patch verification",
+        product=_product(record),
         kafka_version=" → ".join(kafka.version for kafka in kafkas) if kafkas else record.kafka_version,
         question=_question(record),
         claims_summary=_claims_summary(record.claims),
@@ -209,11 +209,20 @@ def report_context(
         upgrade=upgrade_summary(upgrade) if upgrade else None,
         reused=tuple(cut(each, limits.text) for each in record.reused),
         gantt=gantt(times) if times else None,
+        has_candidate=record.expectations is None,
     )
 
 
+def _product(record: VerdictRecord) -> str:
+    if record.expectations:
+        return "Kafka as it is"
+    return "Build verification" if kafkas_compared(record.arms) else "Patch verification"
+
+
 def _question(record: VerdictRecord) -> str:
-    """Return what was asked of the candidate, which depends on what it is known to be."""
+    """Return what was asked of Kafka as it is, or of the candidate, which depends on what it is known to be."""
+    if record.expectations:
+        return "Does Kafka show what the scenarios expect of it?"
     kafkas = kafkas_compared(record.arms)
     match record.kind:
         case CandidateKind.UNKNOWN if kafkas:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from harness.base.text import counted, cut, visible
-from harness.judge.expectations import Met, MetCell, all_met
+from harness.model.expectations import Expectations
 from harness.report.context import ReportContext
 from harness.report.result_matrix import CellView
 
@@ -19,16 +18,15 @@ def render_markdown(report: ReportContext) -> str:
     return "\n".join([*_verdict(report), *_arms(report), *_matrix(report), *_claims(report)]) + "\n"
 
 
-def render_expectations(cells: Sequence[MetCell]) -> str:
+def render_expectations(found: Expectations) -> str:
     """Return the summary of a verification without a candidate: what was expected of Kafka as it is, and what came."""
-    met = sum(cell.met is Met.EXPECTED for cell in cells)
     rows = (
         f"| {plain(cell.scenario)} | {plain(cell.arm)} | {plain(cell.expected)} | {plain(cell.shown)} | {cell.met} |"
-        for cell in cells[:_ROWS]
+        for cell in found.cells[:_ROWS]
     )
     return "\n".join(
         [
-            f"# {all_met(cells)}: {met} of {counted(len(cells), 'cell')} show what is expected of stock",
+            f"# {found.answer}: {found.met} of {counted(len(found.cells), 'cell')} show what is expected of stock",
             "",
             "There is no candidate.",
             "",

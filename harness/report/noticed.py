@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from harness.base.text import counted, cut
 from harness.model.arms import Role
+from harness.model.expectations import Met
 from harness.model.verdict import CellState, VerdictRecord
 from harness.proof.proof_summary import describe_reach, describe_tests
 
 
 def noticed(record: VerdictRecord, text: int) -> tuple[str, ...]:
     """Return, in sentences, what would have been noticed."""
+    if record.expectations:
+        decided = [cell for cell in record.expectations.cells if cell.met is not Met.UNDECIDED]
+        of_each = f"{counted(len(decided), 'cell')} {'was' if len(decided) == 1 else 'were'} decided"
+        return (f"A Kafka that shows anything but what is expected of it, by name: {of_each}.",)
     planted = f"A defect as small as the planted ones that the suite noticed: {'; '.join(record.would_show)}."
     found = (*_controls(record), *([planted] if record.would_show else []), *_looked_at(record))
     return tuple(cut(sentence, text) for sentence in found)

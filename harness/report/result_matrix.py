@@ -22,6 +22,12 @@ SIGNS = {
     CellState.UNSTABLE: "≠",
     CellState.MISSING: "…",
 }
+_STANDING_OF_STOCK = {
+    Standing.AS_CLAIMED: "as expected",
+    Standing.NOT_AS_CLAIMED: "not as expected",
+    Standing.UNDECIDED: "undecided",
+    Standing.UNSUPPORTED: "unsupported",
+}
 _MOST_LINKS = 6
 _MOST_QUOTES = 2
 _REASON = 240
@@ -100,7 +106,7 @@ def _row(record: VerdictRecord, scenario: JudgedScenario, text: int) -> MatrixRo
         name=scenario.name,
         question=scenario.question,
         verdict=scenario.verdict.value if scenario.verdict else "",
-        effect=scenario.effect,
+        effect="" if record.expectations else scenario.effect,
         discriminates=scenario.discriminates,
         sentences=tuple(cut(sentence, text) for sentence in record.about(scenario.name)),
         cells=tuple(_cell(record, scenario, arm, text) for arm in record.arms),
@@ -112,21 +118,29 @@ def _cell(record: VerdictRecord, scenario: JudgedScenario, arm: Arm, text: int) 
     if cell is None:
         return None
     runs = record.runs_of(scenario.name, arm.name)
+    standing = _STANDING_OF_STOCK[cell.standing] if record.expectations else _standing(cell)
     quoted, places = _evidence(runs)
     return CellView(
         arm=arm.name,
         sign=SIGNS[cell.state],
         state=cell.state.value,
         expectation=cell.expectation,
-        standing=_standing(cell),
+        standing=standing,
         expected=" and ".join(map(str, cell.expected)),
         counted=f"{cell.agreeing} of {cell.declared}{made_before(runs)}",
-        reason=cut(cell.reason, min(text, _REASON)),
+        reason=cut(_reason(record, cell), min(text, _REASON)),
         figures=inline_figures([run.measures for run in runs]),
         quotes=tuple(quote_of(evidence, min(text, _QUOTE)) for evidence in quoted),
         links=_links(runs, places),
         rerun=cell.rerun,
     )
+
+
+def _reason(record: VerdictRecord, cell: JudgedCell) -> str:
+    """Return why a cell is what it is; of Kafka as it is also what is expected of it, where that is something else."""
+    if not record.expectations or cell.standing is Standing.AS_CLAIMED:
+        return cell.reason
+    return ": ".join(filter(None, (cell.reason, f"{' and '.join(map(str, cell.expected))} is expected")))
 
 
 def made_before(runs: Sequence[JudgedRun]) -> str:

@@ -13,13 +13,12 @@ from rich.text import Text
 
 from harness.base.errors import HarnessError
 from harness.base.progress import Reporter, duration
-from harness.base.text import counted, visible
+from harness.base.text import visible
 from harness.engine.left_places import Errand, left_places
-from harness.judge import expectations
-from harness.judge.expectations import Met, MetCell, all_met, met_cells
 from harness.judge.reasons import beyond_the_sentence, rests_on
 from harness.model.arms import Build
 from harness.model.declaration import Declaration
+from harness.model.expectations import Expectations, Met
 from harness.model.proof import ChangedMethod
 from harness.model.runs import Verdict
 from harness.model.verdict import JudgedCell, JudgedScenario, VerdictRecord
@@ -47,8 +46,8 @@ _COLOURS = {Verdict.SHIP: "green", Verdict.HOLD: "red", Verdict.INCONCLUSIVE: "m
 _COLOURS_OF_EXPECTATIONS = {Met.EXPECTED: "green", Met.UNEXPECTED: "red", Met.UNDECIDED: "magenta"}
 
 
-def verify(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Verdict:
-    """Build, prove, run, diff, judge and report as request.json says; print and return the verdict.
+def verify(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> VerdictRecord:
+    """Build, prove, run, diff, judge and report as request.json says; print the verdict and return what it rests on.
 
     What is there already is used: one that was cut short goes on.
     """
@@ -71,7 +70,7 @@ def verify(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Verdict:
     if covers(directory):
         coverage(run_dir, toolbox, reporter)
     compare_kafkas(directory, toolbox, reporter)
-    verdict = judge_stage.judge(run_dir, reporter)
+    record = judge_stage.judge(run_dir, reporter)
     with noted(directory, "results are kept"):
         reuse.keep()
     with noted(directory, "noise is learned"):
@@ -79,14 +78,13 @@ def verify(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Verdict:
     if profiled:
         end_times(directory)
     page = judge_stage.report(run_dir, reporter)
-    declaration, record = directory.declaration.read(), directory.verdict.read()
-    if declaration.candidate:
-        print_verdict(reporter.console, record, declaration.timings, page)
-        if reporter.verbose:
-            print_more(reporter.console, record)
+    if record.expectations:
+        print_expectations(reporter.console, record, record.expectations, page)
     else:
-        print_expectations(reporter.console, met_cells(declaration, record), page)
-    return verdict
+        print_verdict(reporter.console, record, directory.declaration.read().timings, page)
+    if reporter.verbose:
+        print_more(reporter.console, record)
+    return record
 
 
 def covers(directory: RunDirectory) -> bool:
@@ -118,14 +116,6 @@ def is_proved(directory: RunDirectory) -> bool:
         return False
 
 
-def exit_code(run_dir: Path, verdict: Verdict) -> int:
-    """Return the exit code of a verification: the verdict's, or without a candidate what all cells together are."""
-    declaration = RunDirectory(run_dir).declaration.read()
-    if declaration.candidate:
-        return verdict.exit_code
-    return expectations.exit_code(all_met(met_cells(declaration, RunDirectory(run_dir).verdict.read())))
-
-
 def compare_logs(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> None:
     """Compare the logs of the results that are there, unless that was done; a failure is a gap in the verdict."""
     if not why_not_compared(RunDirectory(run_dir)):
@@ -153,15 +143,13 @@ def _build(declaration: Declaration, *, is_control: bool) -> Build:
     return next(arm.build for arm in declaration.arms if arm.role.is_control is is_control)
 
 
-def print_expectations(console: Console, cells: Sequence[MetCell], page: Path) -> None:
+def print_expectations(console: Console, record: VerdictRecord, found: Expectations, page: Path) -> None:
     """Print what Kafka as it is showed beside what the scenarios expect of it; nothing is said of a rollout."""
-    answer = all_met(cells)
-    met = sum(cell.met is Met.EXPECTED for cell in cells)
-    sentence = f"{met} of {counted(len(cells), 'cell')} show what is expected of stock. There is no candidate."
-    style = f"bold reverse {_COLOURS_OF_EXPECTATIONS[answer]}"
-    for cell in cells:
+    style = f"bold reverse {_COLOURS_OF_EXPECTATIONS[found.answer]}"
+    for cell in found.cells:
         console.print(Text(f"  {visible(str(cell))}"))
-    console.print(Text.assemble("\n", (f" {answer} ", style), " ", sentence))
+    console.print(Text.assemble("\n", (f" {found.answer} ", style), " ", visible(record.sentence)))
+    console.print(Text(f"  strongest reason against it: {visible(record.against)}", style="italic"))
     console.print(Text(f"\nreport: {page}"))
 
 

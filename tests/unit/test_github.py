@@ -15,13 +15,12 @@ from upgrade_sample import BASE, CANDIDATE
 from harness.base.errors import HarnessError
 from harness.cli import app as cli
 from harness.cli import github
-from harness.judge.expectations import Met, MetCell
 from harness.logs.count_cache import SCHEMA
 from harness.model.findings import Contrast, Significance
 from harness.model.log_totals import Totals
 from harness.nightly.night import VerificationStatus
 from harness.nightly.night_annotations import of_night
-from harness.report.annotations import MOST, of_contrast, of_expectations, of_rollout, of_upgrade, of_verdict
+from harness.report.annotations import MOST, of_contrast, of_rollout, of_upgrade, of_verdict
 from harness.report.github import MOST_BYTES, Annotation, Level, fitting, workflow_command
 from harness.upgrade.changes import operator_changes
 from harness.upgrade.own_files import with_uses
@@ -73,15 +72,6 @@ def test_a_verdict_comes_with_its_reasons_and_the_places_of_failed_runs(kind, le
 def test_an_inconclusive_verdict_is_a_warning():
     (answer, *_) = of_verdict(nightly_sample.document("ship", nightly_sample.STARVED), "out/x")
     assert (answer.level, answer.title) == (Level.WARNING, "INCONCLUSIVE")
-
-
-def test_without_a_candidate_the_answer_is_about_what_was_expected_of_stock():
-    cells = [MetCell("a", "stock", "PASSED", "PASSED", Met.EXPECTED)]
-    assert [(each.level, each.title) for each in of_expectations(cells)] == [(Level.NOTICE, "EXPECTED")]
-    cells += [MetCell("b", "stock", "PASSED", "FAILED(x)", Met.UNEXPECTED)] * 9
-    found = of_expectations(cells)
-    assert len(found) == MOST
-    assert found[1] == Annotation(Level.ERROR, "UNEXPECTED", "b on stock: FAILED(x), not PASSED: UNEXPECTED")
 
 
 def test_a_rollout_that_was_stopped_shows_where():

@@ -565,7 +565,7 @@ def test_junit_passes_expected_failures_and_says_so_and_the_rest_is_what_it_is()
     failure = turn2["turn2[patched-on-1]"].find("failure")
     assert failure is not None
     assert failure.get("message", "").startswith("FAILED(observer_recovers)")
-    assert "claimed: PASSED" in (failure.text or "")
+    assert "expected: PASSED" in (failure.text or "")
 
 
 @pytest.mark.parametrize(("outcome", "tag"), [(Outcome.BROKEN, "error"), (Outcome.UNSUPPORTED, "skipped")])

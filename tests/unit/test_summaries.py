@@ -12,8 +12,8 @@ from upgrade_sample import BASE, CANDIDATE
 
 from harness.base.json import to_json
 from harness.base.progress import Reporter
-from harness.judge.expectations import Met, MetCell
 from harness.logs.count_cache import SCHEMA
+from harness.model.expectations import Expectations, Met, MetCell
 from harness.model.findings import Contrast, Significance
 from harness.model.log_totals import FileTotal, Totals
 from harness.model.operator_changes import Weight
@@ -135,7 +135,9 @@ def test_upgrade_notes_name_own_files_first():
 
 
 def test_without_a_candidate_the_summary_says_what_was_expected_of_stock():
-    text = render_expectations([MetCell("a", "stock", "PASSED", "FAILED(x)", Met.UNEXPECTED)])
+    text = render_expectations(
+        Expectations(Met.UNEXPECTED, (MetCell("a", "stock", "PASSED", "FAILED(x)", Met.UNEXPECTED),))
+    )
     assert text.startswith("# UNEXPECTED: 0 of 1 cell show what is expected of stock\n")
     assert "| a | stock | PASSED | FAILED(x) | UNEXPECTED |" in text
 
@@ -143,10 +145,9 @@ def test_without_a_candidate_the_summary_says_what_was_expected_of_stock():
 def test_the_summary_of_a_verification_without_a_candidate_has_no_verdict(tmp_path):
     sample_run.write_sample(tmp_path)
     directory = RunDirectory(tmp_path)
-    record = judge_run(directory)
     declared = directory.declaration.read()
     directory.declaration.write(replace(declared, arms=tuple(arm for arm in declared.arms if arm.role.is_control)))
-    write_reports(directory, record)
+    write_reports(directory, judge_run(directory))
     assert "INCONCLUSIVE" not in directory.summary.read_text()
     assert directory.summary.read_text().startswith("# EXPECTED") or "# UNEXPECTED" in directory.summary.read_text()
 
@@ -159,7 +160,7 @@ def test_the_summary_of_a_verification_without_a_candidate_has_no_verdict(tmp_pa
         ),
         render_upgrade_summary(replace(CHANGES, changes=(replace(CHANGES.changes[0], means=HOSTILE),))),
         render_rollout_summary(replace(rollout_sample.rollout(), reasons=(HOSTILE,))),
-        render_expectations([MetCell(HOSTILE, "stock", "PASSED", "PASSED", Met.EXPECTED)]),
+        render_expectations(Expectations(Met.EXPECTED, (MetCell(HOSTILE, "stock", "PASSED", "PASSED", Met.EXPECTED),))),
     ],
 )
 def test_what_others_wrote_is_no_markup(text):
