@@ -65,6 +65,7 @@ def decide(
     evidence: Sequence[FileDigest] = (),
     logged: Mapping[str, Evidence] = MappingProxyType({}),
     not_compared: str = "",
+    not_read: Sequence[str] = (),
     power: Power | None = None,
 ) -> VerdictRecord:
     """Judge scenarios and claims, the jar itself, its figures and its logs: HOLD beats INCONCLUSIVE beats SHIP.
@@ -72,8 +73,9 @@ def decide(
     What was declared and has no result, or was claimed and could not be tested, is INCONCLUSIVE by name. Results of
     what was not declared, such as repeats that an earlier plan left in the folder, do not count. `evidence` are the
     files that are judged, which are only shown. `logged` are log lines that claims expect, by claim; `not_compared`
-    says why the logs of these results were not compared, in a sentence; `power` is what the suite was seen to notice.
-    Commands that run a cell again are made from `request`, or from the command that was given.
+    says why the logs of these results were not compared, in a sentence, `not_read` what of them was not; `power` is
+    what the suite was seen to notice. Commands that run a cell again are made from `request`, or from the command that
+    was given.
     """
     request = request or record_of(Request, declaration.argv)
     declared = [result for result in results if declaration.declares(result)]
@@ -123,6 +125,7 @@ def decide(
             *unasked,
             *sentences.costs_not_judged(costs),
             *costs_judged_before(results),
+            *not_read,
             *_unreached(declaration, coverage),
             *untested(proof),
         ),

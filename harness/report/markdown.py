@@ -7,7 +7,7 @@ import re
 from harness.base.text import counted, cut, visible
 from harness.model.expectations import Expectations
 from harness.report.context import ReportContext
-from harness.report.result_matrix import CellView
+from harness.report.result_matrix import CellView, MatrixRow
 
 _TEXT = 300
 _ROWS = 100
@@ -62,7 +62,7 @@ def _arms(report: ReportContext) -> list[str]:
 def _matrix(report: ReportContext) -> list[str]:
     names = " | ".join(plain(arm.name) for arm in report.arms)
     lines = [
-        f"| {plain(row.name)} | {' | '.join(map(_cell, row.cells))} | {_effect(row.effect, row.discriminates)} |"
+        f"| {plain(row.name)} | {' | '.join(map(_cell, row.cells))} | {_effect(row, report)} |"
         for row in report.rows[:_ROWS]
     ]
     return [f"| scenario | {names} | means |", "|---" * (len(report.arms) + 2) + "|", *lines, ""]
@@ -76,9 +76,10 @@ def _cell(cell: CellView | None) -> str:
     return f"{cell.sign} {cell.state}{name}{expected}, {cell.counted}"
 
 
-def _effect(effect: str, discriminates: bool) -> str:
-    says_so = effect == "does not discriminate"
-    return effect if discriminates or says_so else f"{effect}; no evidence"
+def _effect(row: MatrixRow, report: ReportContext) -> str:
+    """Return what a scenario means, and that it is no evidence for a claim where there are any."""
+    is_none = report.claims and not row.discriminates and row.effect != "does not discriminate"
+    return f"{row.effect}; no evidence" if is_none else row.effect
 
 
 def _claims(report: ReportContext) -> list[str]:

@@ -47,7 +47,7 @@ def _looked_at(record: VerdictRecord) -> list[str]:
         )
     if record.contrasts:
         pairs = counted(len(record.contrasts), "pair")
-        found.append(f"A candidate that logs otherwise: every line of {pairs} of arms was compared.")
+        found.append(f"A candidate that logs otherwise: the logs of {pairs} of arms were compared line by line.")
     if record.proof is not None:
         rules = counted(len(record.proof.looked_at), "rule")
         found.append(f"A jar that is no drop-in: {rules} applied; {describe_tests(record.proof.tests)}.")

@@ -44,6 +44,7 @@ def judge_run(directory: RunDirectory) -> VerdictRecord:
     results = _declared_results(directory, declaration)
     proof = read_proof(directory, declaration)
     gap = why_not_compared(directory) if declaration.compared else ""
+    totals = directory.logs.totals.read_if_exists() if declaration.compared and not gap else None
     record = decide(
         declaration,
         results,
@@ -54,6 +55,7 @@ def judge_run(directory: RunDirectory) -> VerdictRecord:
         evidence=take_inventory(directory, [result.key for result in results]),
         logged=expected_lines(directory, results, proof.chains if proof else ()),
         not_compared=gap,
+        not_read=totals.left_out if totals else (),
         power=known_power(directory.request.read_if_exists(), declaration.kafka_version),
     )
     check_record(record)

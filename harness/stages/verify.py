@@ -174,8 +174,8 @@ def print_verdict(console: Console, record: VerdictRecord, timings: Mapping[str,
 def matrix_lines(record: VerdictRecord, width: int | None) -> list[str]:
     """Return a line for each scenario, arms below each other; where one is wider than `width`, a line for each cell."""
     rows = [
-        (scenario.name, *(f"{cell.arm} {cell}{_expected(cell)}" for cell in scenario.cells), _evidence(scenario))
-        for scenario in record.scenarios
+        (row.name, *(f"{cell.arm} {cell}{_expected(cell)}" for cell in row.cells), _evidence(record, row))
+        for row in record.scenarios
     ]
     columns = [max(map(len, column)) for column in zip_longest(*rows, fillvalue="")]
     lines = ["  " + "  ".join(map(str.ljust, row, columns)).rstrip() for row in rows]
@@ -186,8 +186,9 @@ def matrix_lines(record: VerdictRecord, width: int | None) -> list[str]:
     ]
 
 
-def _evidence(scenario: JudgedScenario) -> str:
-    return "" if scenario.discriminates else "(no evidence)"
+def _evidence(record: VerdictRecord, scenario: JudgedScenario) -> str:
+    """Mark a scenario that shows nothing of what is claimed; where nothing is, there is nothing to be shown."""
+    return "(no evidence)" if record.claims and not scenario.discriminates else ""
 
 
 def print_more(console: Console, record: VerdictRecord) -> None:

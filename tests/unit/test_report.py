@@ -580,6 +580,12 @@ def test_junit_stays_xml_whatever_a_log_holds() -> None:
     assert r"\x00" in ET.tostring(ET.fromstring(render_runs(document("hostile"))), encoding="unicode")
 
 
+def test_where_nothing_is_claimed_no_scenario_is_said_to_be_no_evidence() -> None:
+    unclaimed = replace(document("hold"), claims=())
+    assert "no evidence" not in render_markdown(report_context(unclaimed, journals("hold")))
+    assert "no evidence" not in render_html(unclaimed, journals("hold"))
+
+
 def test_markdown_gives_verdict_matrix_and_claims() -> None:
     summary = render_markdown(report_context(document("hold"), journals("hold")))
     assert summary.startswith("# HOLD: Not a drop-in: config-default: The default of")
