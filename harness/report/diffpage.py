@@ -16,12 +16,11 @@ from harness.model.log_totals import FileTotal, Totals
 from harness.model.node_logs import file_of
 from harness.model.runs import Evidence
 from harness.report.differences import ContrastView, FindingContext, contrast_view
+from harness.report.limits import Limits, beyond, within_budget
 from harness.report.links import Link
 from harness.report.page import render_page
 
-_MOST = 200
-_MOST_FILES = 300
-_TEXT = 700
+_LIMITS = Limits(findings=200, rows=300)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,28 +48,32 @@ class DiffPage:
     hidden_files: int
     read: str
     left_out: tuple[str, ...]
+    hidden_left_out: int
 
 
 def render_diff(contrast: Contrast, totals: Totals, out: Path) -> str:
     """Return the page for the folder `out`, from which files are linked. Equal input gives equal bytes."""
-    return render_page("diff.html.j2", page=diff_page(contrast, totals, out))
+    return within_budget(
+        lambda limits: render_page("diff.html.j2", page=diff_page(contrast, totals, out, limits)), _LIMITS
+    )
 
 
-def diff_page(contrast: Contrast, totals: Totals, out: Path) -> DiffPage:
+def diff_page(contrast: Contrast, totals: Totals, out: Path, limits: Limits = _LIMITS) -> DiffPage:
     """Return what the page shows."""
     repeated = _is_repeated(contrast)
     known = FindingContext(repeated, "--repeats-dir", link=lambda evidence: _link(evidence, out))
     return DiffPage(
         headline(contrast, totals),
         _tone(contrast, totals),
-        cut(_against(contrast, totals), _TEXT),
+        cut(_against(contrast, totals), limits.text),
         _facts(contrast, totals),
-        contrast_view(contrast, known, _MOST, _TEXT),
+        contrast_view(contrast, known, limits.findings, limits.text),
         repeated,
-        tuple(_file(total, out) for total in totals.files[:_MOST_FILES]),
-        max(len(totals.files) - _MOST_FILES, 0),
+        tuple(_file(total, out) for total in totals.files[: limits.rows]),
+        beyond(totals.files, limits.rows),
         _read(totals.files),
-        tuple(cut(each, _TEXT) for each in totals.left_out),
+        tuple(cut(each, limits.text) for each in totals.left_out[: limits.rows]),
+        beyond(totals.left_out, limits.rows),
     )
 
 

@@ -8,11 +8,10 @@ from harness.model.operator_changes import OperatorChanges
 from harness.model.sparklines import Sparklines
 from harness.model.time_book import TimeBook
 from harness.model.verdict import VerdictRecord
-from harness.report.context import Limits, report_context
+from harness.report.context import report_context
+from harness.report.limits import BUDGET_BYTES, Limits, within_budget
 from harness.report.page import render_page
 from harness.rundir.journal import Entry
-
-BUDGET_BYTES = 2_000_000
 
 
 def render_html(
@@ -32,9 +31,4 @@ def render_html(
         context = report_context(record, journals, limits, history, upgrade, times)
         return render_page("report.html.j2", report=context)
 
-    limits = Limits()
-    page = page_within(limits)
-    while len(page.encode()) > budget and limits.timelines:
-        limits = limits.halved()
-        page = page_within(limits)
-    return page
+    return within_budget(page_within, budget=budget)

@@ -11,6 +11,7 @@ from harness.model.arms import Arm, Role
 from harness.model.runs import Evidence
 from harness.model.verdict import CellState, JudgedCell, JudgedRun, JudgedScenario, Standing, VerdictRecord
 from harness.report.figures import inline_figures
+from harness.report.limits import kept
 from harness.report.links import Link, Quote, evidence_link, journal_link, quote_of
 
 SIGNS = {
@@ -82,9 +83,14 @@ def slug(*parts: str) -> str:
     return "-".join(re.sub(r"[^A-Za-z0-9]+", "-", part).strip("-").lower() for part in parts)
 
 
-def rows(record: VerdictRecord, text: int) -> tuple[MatrixRow, ...]:
-    """Return a row per scenario, in the order of the declaration."""
-    return tuple(_row(record, scenario, text) for scenario in record.scenarios)
+def rows(record: VerdictRecord, text: int, most: int) -> tuple[MatrixRow, ...]:
+    """Return a row per scenario, in the order of the declaration; of more than `most` what is odd is kept."""
+    shown = kept(record.scenarios, most, _is_odd)
+    return tuple(_row(record, scenario, text) for scenario in shown)
+
+
+def _is_odd(scenario: JudgedScenario) -> bool:
+    return any(cell.standing is not Standing.AS_CLAIMED for cell in scenario.cells)
 
 
 def inertness(record: VerdictRecord) -> tuple[InertnessView, ...]:

@@ -12,9 +12,9 @@ from harness.model.events import CommandTried
 from harness.model.features import FeaturePlan
 from harness.model.findings import Contrast
 from harness.model.rollout import Rehearsal, RolloutOutcome, RolloutVerdict, Turn
-from harness.report.context import Limits
 from harness.report.differences import ContrastView, FindingContext, contrast_view
 from harness.report.drawing import shared_axis
+from harness.report.limits import Limits
 from harness.report.links import Quote, evidence_link, quote_of
 from harness.report.page import render_page
 from harness.report.run_pictures import PicturedRun, PictureGroup, picture, story_of
