@@ -119,6 +119,7 @@ class RolloutVerdict:
     """What was rehearsed and what that showed: rollout.json; `features` only where whole Kafkas are rolled.
 
     `config_options` are what scripts of base call the file of a client's properties where that is not --command-config.
+    `against` is the strongest reason against the outcome, `not_rehearsed` what nobody tried, in sentences.
     """
 
     schema: int
@@ -133,6 +134,8 @@ class RolloutVerdict:
     timings: Mapping[str, float] = field(default_factory=dict)
     features: FeaturePlan | None = None
     config_options: Mapping[str, str] = field(default_factory=dict)
+    against: str = ""
+    not_rehearsed: tuple[str, ...] = ()
 
     @property
     def is_whole(self) -> bool:

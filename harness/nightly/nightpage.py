@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from harness.base.progress import duration
+from harness.base.text import counted as numbered
 from harness.base.text import cut
 from harness.nightly.judging import ConcludedVerification, NightReport
+from harness.nightly.night import VerificationStatus
 from harness.nightly.night_summary import counted, part
 from harness.nightly.sparkline import LEGEND, signs_of, spoken
 from harness.nightly.trend import CellTrend, Trend
@@ -73,6 +75,7 @@ class NightPage:
     retries: tuple[str, ...]
     cut: tuple[str, ...]
     worst: NightRow | None
+    against: str
     legend: str = LEGEND
 
 
@@ -113,6 +116,7 @@ def night_page(report: NightReport, limits: Limits = _LIMITS) -> NightPage:
         retries=report.retries[: limits.rows],
         cut=tuple(cuts),
         worst=_worst(rows),
+        against=_against(report, rows),
     )
 
 
@@ -121,6 +125,21 @@ def _worst(rows: Sequence[NightRow]) -> NightRow | None:
     deciding = [row for row in rows if row.counts_as not in ("SHIP", "INCONCLUSIVE")]
     undecided = [row for row in rows if row.counts_as == "INCONCLUSIVE"]
     return next(iter([*deciding, *undecided]), None)
+
+
+def _against(report: NightReport, rows: Sequence[NightRow]) -> str:
+    """Return the strongest reason against the night's outcome."""
+    if report.outcome is not VerificationStatus.SHIP:
+        ships = sum(row.counts_as == "SHIP" for row in rows)
+        return f"{ships} of {numbered(len(rows), 'verification')} {'is' if ships == 1 else 'are'} SHIP."
+    waived = len(report.waived.cells) + len(report.waived.findings)
+    if waived:
+        return f"{numbered(waived, 'thing')} that did not go as claimed {'is' if waived == 1 else 'are'} waived."
+    if flaky := sum(cell.trend is Trend.FLAKY for cell in report.cells):
+        return f"{numbered(flaky, 'cell')} changed the answer in the last nights."
+    if not report.earlier:
+        return "There is no earlier night to compare it with."
+    return "A fault that shows only in some runs can have been missed."
 
 
 def _used(report: NightReport) -> Sequence[object]:

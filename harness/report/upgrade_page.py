@@ -72,6 +72,7 @@ class UpgradePage:
     candidate: str
     tone: str
     sentence: str
+    against: str
     first: tuple[Row, ...]
     used: tuple[Row, ...]
     hidden_used: int
@@ -86,9 +87,10 @@ class UpgradePage:
         """What the page links to at its top, by id."""
         own = (("used", "Your files"),) if self.files else ()
         areas = ((area.id, area.title) for area in self.areas)
+        first = (("first", "First"),) if self.first else ()
         costs = (("costs", "Costs"),) if self.figures else ()
         gaps = (("gaps", "Not compared"),) if self.gaps else ()
-        return (*own, ("first", "First"), *areas, *costs, *gaps)
+        return (*own, *first, *areas, *costs, *gaps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +119,7 @@ def upgrade_page(changes: OperatorChanges, limits: Limits = _LIMITS) -> UpgradeP
         changes.candidate,
         _tone(changes),
         summary(changes),
+        cut(_against(changes), limits.text),
         tuple(_row(each, limits) for each in first_of(changes)),
         tuple(_row(each, limits) for each in used[: limits.rows]),
         beyond(used, limits.rows),
@@ -139,6 +142,16 @@ def summary(changes: OperatorChanges) -> str:
     return (
         f"{first}, {alters} {'changes' if alters == 1 else 'change'}, {adds} {'is' if adds == 1 else 'are'} new.{own}"
     )
+
+
+def _against(changes: OperatorChanges) -> str:
+    """Return the strongest reason against the summary."""
+    if changes.gaps:
+        more = f" And {counted(len(changes.gaps) - 1, 'thing')} more." if len(changes.gaps) > 1 else ""
+        return f"Not all could be compared. {changes.gaps[0]}{more}"
+    if not changes.files:
+        return "None of your files was searched (--mine), so nobody knows which of these concern you."
+    return "Names, defaults and signatures are compared: what a tool of yours makes of a changed value is not seen."
 
 
 def first_of(changes: OperatorChanges) -> tuple[Change, ...]:

@@ -64,7 +64,7 @@
   }
 
   function filterChanges() {
-    const title = document.getElementById("first-title");
+    const title = document.getElementById("first-title") || document.querySelector(".area h2");
     const rows = [...document.querySelectorAll(".change")];
     if (!title || !rows.length) return;
     const [label, text] = control("input", "change", "Only changes below with", { type: "search", value: state.get("change") || "" });
