@@ -1,8 +1,8 @@
 """Draw the README's picture of a report: `python docs/draw_report.py out/20260101-120000-verify [SCENARIO]`.
 
-Chromium opens the run's report.html without a window. The picture has the card, why, what would have been noticed, and the
-pictures of one scenario (if none is named, the last one that the page shows unfolded); dots stand for what lies between.
-It is written to docs/report.png.
+Chromium opens the run's report.html without a window. The picture has the card, why, what would have been noticed, and
+the pictures of one scenario (if none is named, the last one that the page shows unfolded); dots stand for what lies
+between. It is written to docs/report.png.
 """
 
 from __future__ import annotations
@@ -53,7 +53,8 @@ def draw(run: Path, scenario: str = "", picture: Path = PICTURE) -> None:
         page.goto(report.as_uri())
         others = page.evaluate(_CHOOSE, scenario)
         if others:
-            raise DrawingError(f"The report has no pictures of {scenario or 'a scenario'}. It has: {', '.join(others)}.")
+            there = ", ".join(others)
+            raise DrawingError(f"The report has no pictures of {scenario or 'a scenario'}. It has: {there}.")
         page.screenshot(path=picture, full_page=True, timeout=_PATIENCE)
         browser.close()
 

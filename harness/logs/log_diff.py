@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 
 Progress = Callable[[str], None]
 Clock = Callable[[str], AbstractContextManager[None]]
+Opener = Callable[[], AbstractContextManager["SparkSession"]]
 T = TypeVar("T")
 
 _TIMES = ("first_at", "last_at")
@@ -76,17 +77,18 @@ def diff_run(
     master: str = "",
     noise: StockNoise | None = None,
     clock: Clock = _unclocked,
+    opener: Opener | None = None,
 ) -> tuple[Contrast, ...]:
     """Compare the node logs of the arms of a run directory; write `logs/` in it and return the contrasts.
 
-    `noise` is what is known of base's jar; `clock` gives a block for each part of the work, by its name. A directory in
-    which no run left logs is a HarnessError.
+    `noise` is what is known of base's jar; `clock` gives a block for each part of the work, by its name; `opener` gives
+    a Spark session in place of one that is started now. A directory in which no run left logs is a HarnessError.
     """
     nodes, logs = node_logs(directory), directory.logs
     known = libraries(directory, arms)
     with ExitStack() as stack:
         with clock("Spark starts"):
-            spark = stack.enter_context(opened(logs.path, toolbox, progress, master))
+            spark = stack.enter_context(opener() if opener else opened(logs.path, toolbox, progress, master))
         with clock("logs are read"):
             counted = read_nodes(spark, directory.path, nodes, logs, progress, known=known)
         with clock("Spark ends"):

@@ -10,7 +10,7 @@ from harness.base.files import write_text
 from harness.base.progress import Reporter
 from harness.logs.folders import RepeatPlaces
 from harness.logs.folders import diff_folders as compare_folders
-from harness.logs.log_diff import diff_run
+from harness.logs.log_diff import Opener, diff_run
 from harness.model.findings import Contrast
 from harness.report.diff_cases import render_findings
 from harness.report.diff_markdown import render_diff_markdown
@@ -24,10 +24,13 @@ from harness.stages.timing import noted, timed
 from harness.toolbox.toolbox import Toolbox
 
 
-def diff(run_dir: Path, toolbox: Toolbox, reporter: Reporter, master: str = "") -> tuple[Contrast, ...]:
+def diff(
+    run_dir: Path, toolbox: Toolbox, reporter: Reporter, master: str = "", opener: Opener | None = None
+) -> tuple[Contrast, ...]:
     """Compare the arms' node logs, on a Spark cluster if one is named; writes logs/ in the run directory.
 
-    Raises HarnessError; that it failed is noted for the judge.
+    `opener` gives a session in place of one that is started now. Raises HarnessError; that it failed is noted for the
+    judge.
     """
     directory = RunDirectory(run_dir)
     arms = directory.declaration.read().arms
@@ -35,7 +38,7 @@ def diff(run_dir: Path, toolbox: Toolbox, reporter: Reporter, master: str = "") 
     with timed(directory, "diff"):
         try:
             clock = partial(noted, directory)
-            contrasts = diff_run(directory, arms, toolbox, reporter.report, master, noise_of(directory), clock)
+            contrasts = diff_run(directory, arms, toolbox, reporter.report, master, noise_of(directory), clock, opener)
         except HarnessError as error:
             note_comparison(directory, error.message)
             raise

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from itertools import zip_longest
@@ -15,7 +15,9 @@ from harness.base.errors import HarnessError
 from harness.base.progress import Reporter, duration
 from harness.base.text import visible
 from harness.engine.left_places import Errand, left_places
+from harness.engine.quiet import held_together
 from harness.judge.reasons import beyond_the_sentence, rests_on
+from harness.logs.log_diff import Opener
 from harness.model.arms import Build
 from harness.model.declaration import Declaration
 from harness.model.expectations import Expectations, Met
@@ -36,6 +38,7 @@ from harness.stages.preflight import has_room_beside
 from harness.stages.prove import has_candidate, prove
 from harness.stages.prove_beside import Beside, proving_beside
 from harness.stages.reuse import Reuse
+from harness.stages.spark_beside import spark_beside
 from harness.stages.timing import begin_times, end_times, noted, timed
 from harness.stages.upgrade_notes import note_upgrade
 from harness.toolbox.toolbox import Toolbox
@@ -58,13 +61,14 @@ def verify(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> VerdictRecord
     if not directory.declaration.exists:
         build(run_dir, toolbox, reporter)
     host_speed()  # before anything goes on beside the runs
-    with _proving(directory, toolbox, reporter) as beside:
+    with _proving(directory, toolbox, reporter) as beside, spark_beside(directory, toolbox, reporter) as spark:
         reuse = Reuse(directory, toolbox, reporter, beside.changed_methods)
         ahead = partial(_errands, directory, toolbox, reporter, beside.changed_methods)
         with left_places(directory.request.read().jobs, ahead) as left:
-            run_stage.run(run_dir, toolbox, reporter, beside.quiet, left.leave, reuse.take)
+            quiet, on_left = held_together(beside.quiet, spark.held), in_order(spark.begin, left.leave)
+            run_stage.run(run_dir, toolbox, reporter, quiet, on_left, reuse.take)
             left.leave_all()
-            compare_logs(run_dir, toolbox, reporter)
+            compare_logs(run_dir, toolbox, reporter, spark.session)
             with timed(directory, "coverage") if covers(directory) else nullcontext():
                 left.finish()
     if covers(directory):
@@ -85,6 +89,16 @@ def verify(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> VerdictRecord
     if reporter.verbose:
         print_more(reporter.console, record)
     return record
+
+
+def in_order(*calls: Callable[[], object]) -> Callable[[], None]:
+    """Return a function that calls all of these."""
+
+    def call() -> None:
+        for each in calls:
+            each()
+
+    return call
 
 
 def covers(directory: RunDirectory) -> bool:
@@ -116,12 +130,15 @@ def is_proved(directory: RunDirectory) -> bool:
         return False
 
 
-def compare_logs(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> None:
-    """Compare the logs of the results that are there, unless that was done; a failure is a gap in the verdict."""
+def compare_logs(run_dir: Path, toolbox: Toolbox, reporter: Reporter, opener: Opener | None = None) -> None:
+    """Compare the logs of the results that are there, unless that was done; a failure is a gap in the verdict.
+
+    `opener` gives a Spark session in place of one that is started now.
+    """
     if not why_not_compared(RunDirectory(run_dir)):
         return
     try:
-        diff_stage.diff(run_dir, toolbox, reporter)
+        diff_stage.diff(run_dir, toolbox, reporter, opener=opener)
     except HarnessError as error:  # the runs are still worth a verdict, in which this is a gap
         reporter.report(f"the log diff failed, which leaves a gap in the verdict: {error}")
 

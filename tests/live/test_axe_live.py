@@ -46,7 +46,8 @@ def browser():
     """Return a headless Chromium of this host."""
     found = next(filter(None, map(shutil.which, draw_report.BROWSERS)), None)
     if found is None:
-        pytest.skip(f"this host has no browser: none of {', '.join(draw_report.BROWSERS)} (Debian: apt-get install chromium)")
+        named = ", ".join(draw_report.BROWSERS)
+        pytest.skip(f"this host has no browser: none of {named} (Debian: apt-get install chromium)")
     arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
     with playwright.sync_playwright() as driver:
         started = driver.chromium.launch(executable_path=found, args=arguments)
