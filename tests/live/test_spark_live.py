@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 from harness.base.errors import HarnessError
 from harness.base.json import to_json
+from harness.base.processes.background import Background
 from harness.logs.folders import Folder, read_files
 from harness.logs.log_diff import compare, node_logs, pairs, read_nodes
 from harness.logs.read.blocks import LINES, LogFile, partials
@@ -412,6 +413,50 @@ print([path.name for path in root.iterdir()])
         "Spark's JVM ended while it was at work, most likely for want of memory.",
         "['server.log']",
     ]
+
+
+def test_a_session_that_was_begun_in_another_thread_gives_way_until_it_compares_logs_as_any_other(tmp_path):
+    script = """
+import os, sys
+from pathlib import Path
+from rich.console import Console
+from harness.base.progress import Reporter
+from harness.base.waiting import wait_until
+from harness.logs.read.places import first_lines
+from harness.model.request import Request
+from harness.rundir.directory import RunDirectory
+from harness.stages.spark_beside import spark_beside
+from harness.toolbox.toolbox import local_toolbox
+from pyspark import SparkContext
+root = Path(sys.argv[1])
+(root / "server.log").write_text("a line\\n")
+directory = RunDirectory(root)
+directory.request.write(Request())
+with spark_beside(directory, local_toolbox(), Reporter(Console(quiet=True))) as beside:
+    beside.begin()
+    assert wait_until(beside._begun.done, 120)
+    jvm = SparkContext._gateway.proc
+    print(os.sched_getscheduler(jvm.pid) == os.SCHED_IDLE, os.environ.get("PYSPARK_GATEWAY_PORT"))
+    with beside.session() as spark:
+        print(SparkContext._gateway.proc is jvm, os.sched_getscheduler(jvm.pid) == os.SCHED_OTHER)
+        print(first_lines(spark, [str(root / "server.log")], 3).lines[str(root / "server.log")])
+        print(spark.range(1000).selectExpr("sum(id)").collect()[0][0])
+    print(jvm.poll() is not None)
+print(sorted(path.name for path in root.iterdir()), list((root / "logs").iterdir()))
+"""
+    if not Background.may_be_lifted():
+        pytest.skip("this user may not lift what gives way (CAP_SYS_NICE)")
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, timeout=240, check=False
+    )
+    assert done.stdout.splitlines() == [
+        "True None",
+        "True True",
+        "['a line']",
+        "499500",
+        "True",
+        "['logs', 'request.json', 'server.log'] []",
+    ], done.stderr
 
 
 # Two small folders are compared in a process of its own: what does it need, say and leave behind?
