@@ -552,6 +552,8 @@ def test_the_commands_say_what_is_in_a_pack_and_what_can_be_done_with_it(harness
     code, said = harness("unpack", "mine.tar.xz")
     assert code == 0
     assert "open it:      harness open out/mine\n" in said
+    judged = "judge it:     harness judge out/mine; harness report out/mine\n"
+    assert judged in said, "a HOLD is written up too"
     assert "run it again: harness verify\n" in said
     assert "Whoever packed it wrote its pages" in said
     assert json.loads((tmp_path / "out/mine/run.json").read_text())["schema"] == 2
