@@ -41,11 +41,6 @@ def counted(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
-def listed(names: Sequence[str]) -> str:
-    """Return names as a sentence has them: `a, b and c`."""
-    return ", ".join(names[:-1]) + (" and " if len(names) > 1 else "") + names[-1]
-
-
 def cut(text: str, limit: int) -> str:
     """Return `text`, or its first `limit` characters and how many more there were."""
     if len(text) <= limit:

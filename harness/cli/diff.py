@@ -17,10 +17,10 @@ from harness.model.findings import Contrast
 from harness.rundir.directory import RunDirectory
 from harness.rundir.parts import LogsFolder
 
-_FOUND = 1
 _HELP = help_text(
     "Find log differences between the arms of a run directory, or between two folders of logs from anywhere.",
-    "Exit codes: 0 compared, 1 something of what --fail-on names was found, 2 it could not be compared.",
+    "Exit codes: 0 compared, 1 something of what --fail-on names was found, 2 it could not be compared, 3 nothing "
+    "of it was found, and not all logs were read.",
     examples=(
         ("harness diff out/20260101-120000-verify", "the arms of a run directory"),
         ("harness diff logs/before logs/after --out out/diff", "two folders of logs"),
@@ -86,7 +86,7 @@ def diff(
     quiet: Quiet = False,  # noqa: ARG001
 ) -> int:
     """Compare logs."""
-    from harness.stages.diff_output import as_json, as_markdown, is_among, kinds_of
+    from harness.stages.diff_output import as_json, as_markdown, exit_code, kinds_of
 
     kinds = kinds_of(fail_on)
     if other is None:
@@ -98,7 +98,7 @@ def diff(
         common.print_document(as_json(compared.logs))
     elif output is Output.MARKDOWN:
         common.print_document(as_markdown(compared.contrasts, compared.logs))
-    return _FOUND if is_among(compared.contrasts, kinds) else 0
+    return exit_code(compared.contrasts, compared.logs.totals.read(), kinds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,4 +154,4 @@ def _announce(contrast: Contrast, logs: LogsFolder) -> None:
         return
     from harness.report.annotations import of_contrast
 
-    github.announce(of_contrast(contrast), logs.summary)
+    github.announce(of_contrast(contrast, logs.totals.read()), logs.summary)

@@ -198,7 +198,7 @@ def _verify(request: Request, run_dir: Path, reporter: Reporter) -> Verdict:
         if not directory.declaration.exists:  # nothing is built that another request could be at odds with
             # A night looks itself at everything: what it saw last time is in its history.
             directory.request.write(replace(request, fresh=True))
-        return verify(run_dir, common.toolbox_of(run_dir), reporter)
+        return verify(run_dir, common.toolbox_of(run_dir), reporter).verdict
 
 
 def merge(

@@ -100,7 +100,7 @@ def unpack(
     )
     console.print(Text(f"  open it:      harness open {folder}"))
     if manifest.kind in ("verification", "rollout"):
-        console.print(Text(f"  judge it:     harness judge {folder} && harness report {folder}"))
+        console.print(Text(f"  judge it:     harness judge {folder}; harness report {folder}"))
         with suppress(HarnessError):  # what is damaged says so when it is used
             console.print(Text(f"  run it again: {visible(command_of(folder))}"))
     console.print(

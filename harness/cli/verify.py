@@ -12,6 +12,7 @@ from harness.cli.common import Out
 from harness.cli.helptext import help_text
 from harness.cli.requests import OUTPUT, VERBOSE, all_but, own_option, taking_request
 from harness.model.request import Request
+from harness.model.verdict import VerdictRecord
 from harness.rundir.directory import RunDirectory
 
 CrossCheck = Annotated[
@@ -66,38 +67,34 @@ def register(app: typer.Typer) -> None:
 
 
 def _verify(request: Request, out: Path | None) -> int:
-    from harness.stages.verify import exit_code, verify
+    from harness.stages.verify import verify
 
     common.allow_networks()
     with common.fresh_run_dir(out, "verify", request) as folder:
-        verdict = verify(folder, common.toolbox_of(folder), common.reporter())
-        _announce(folder)
-        return exit_code(folder, verdict)
+        record = verify(folder, common.toolbox_of(folder), common.reporter())
+        _announce(folder, record)
+        return record.answer.exit_code
 
 
 def _resume(folder: Path) -> int:
-    from harness.stages.verify import exit_code, verify
+    from harness.stages.verify import verify
 
     common.allow_networks()
     common.refuse_rollout(folder)
     toolbox = common.toolbox_of(folder)
     common.begin(folder)
-    verdict = verify(folder, toolbox, common.reporter())
-    _announce(folder)
-    return exit_code(folder, verdict)
+    record = verify(folder, toolbox, common.reporter())
+    _announce(folder, record)
+    return record.answer.exit_code
 
 
-def _announce(folder: Path) -> None:
+def _announce(folder: Path, record: VerdictRecord) -> None:
     common.print_record(RunDirectory(folder).verdict.path)
     if not github.in_job():
         return
-    from harness.judge.expectations import met_cells
-    from harness.report.annotations import of_expectations, of_verdict
+    from harness.report.annotations import of_verdict
 
-    directory = RunDirectory(folder)
-    declared, record = directory.declaration.read(), directory.verdict.read()
-    found = of_verdict(record, str(folder)) if declared.candidate else of_expectations(met_cells(declared, record))
-    github.announce(found, directory.summary)
+    github.announce(of_verdict(record, str(folder)), RunDirectory(folder).summary)
 
 
 def _prove(request: Request, out: Path | None) -> int:

@@ -5,13 +5,26 @@ docs/adr/0034-tests-run-beside-the-clusters.md has the reasons.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 
 from harness.scenario.steps import Do, Expect, Fault, Guard, Measure, OnlyIf, Step
 
 # Gives a block that lasts as long as the quiet does; several may ask at once.
 Quiet = Callable[[], AbstractContextManager[None]]
+
+
+def held_together(*each: Quiet) -> Quiet:
+    """Return the quiet of all of them at once."""
+
+    @contextmanager
+    def all_of_them() -> Iterator[None]:
+        with ExitStack() as stack:
+            for quiet in each:
+                stack.enter_context(quiet())
+            yield
+
+    return all_of_them
 
 
 def need_quiet(steps: Sequence[Step]) -> tuple[bool, ...]:

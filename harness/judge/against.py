@@ -62,13 +62,11 @@ def _left(rows: Rows) -> str:
 
 
 def _against_shipping(declaration: Declaration, rows: Rows) -> str:
-    if not any(ruling.discriminates for _, ruling in rows):
-        return "No scenario fails on base, so a jar that does nothing would pass too."
     if silent := with_effect(rows, Effect.UNSUPPORTED):
         return f"This host cannot run {listed(silent)}."
     blind = [name for name, ruling in rows if declaration.has_claims and not ruling.discriminates]
     no_evidence = f" {listed(blind)} would have passed without the patch." if blind else ""
-    return _confidence(declaration.repeats) + no_evidence
+    return confidence(declaration.repeats) + no_evidence
 
 
 def _for_the_candidate(declaration: Declaration, rows: Rows, worse_in: Collection[str], *, is_blocked: bool) -> str:
@@ -91,7 +89,7 @@ def _speaking_for(rows: Rows) -> list[str]:
     return [name for name, ruling in rows if ruling.effect in _FOR_IT and ruling.verdict is Verdict.SHIP]
 
 
-def _confidence(repeats: int) -> str:
+def confidence(repeats: int) -> str:
     """Return what `repeats` runs without a violation can rule out, at 95 % confidence."""
     if repeats == 1:
         return "Each scenario ran once per arm: a fault that shows only in some runs can have been missed."

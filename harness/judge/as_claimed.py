@@ -31,6 +31,17 @@ def check_run(result: RunResult, expected: Sequence[Expected], measure: CellOutc
             return _check_decided(result, expected, measure)
 
 
+def check_of_stock(result: RunResult, expected: Expected) -> Check:
+    """Return how a run of Kafka as it is compares with what its scenario expects, where there is no candidate."""
+    match result.outcome:
+        case Outcome.UNSUPPORTED:
+            return Check.SKIPPED
+        case Outcome.BROKEN | Outcome.INCONCLUSIVE:
+            return Check.ERROR
+        case Outcome.PASSED | Outcome.FAILED:
+            return _check_against(result, (expected,))
+
+
 def expected_of(role: Role, claims: Sequence[Claim]) -> tuple[Expected, ...]:
     """Return what claims say of a role, each thing once, in their order."""
     return tuple(dict.fromkeys(claim.expected[role] for claim in claims if role in claim.expected))
@@ -46,13 +57,19 @@ def standing_of(state: CellState, checks: Collection[Check]) -> Standing:
 
 
 def _check_decided(result: RunResult, expected: Sequence[Expected], measure: CellOutcome) -> Check:
-    failed = result.outcome is Outcome.FAILED
-    shown = Expected(result.outcome, result.expectation if failed else "")
     if not expected:
-        return Check.PASSED if _no_worse(result.role, shown, measure) else Check.FAILED
-    if any(shown != one for one in expected):
+        return Check.PASSED if _no_worse(result.role, _shown(result), measure) else Check.FAILED
+    return _check_against(result, expected)
+
+
+def _check_against(result: RunResult, expected: Sequence[Expected]) -> Check:
+    if any(_shown(result) != one for one in expected):
         return Check.FAILED
-    return Check.EXPECTED_FAILURE if failed else Check.PASSED
+    return Check.EXPECTED_FAILURE if result.outcome is Outcome.FAILED else Check.PASSED
+
+
+def _shown(result: RunResult) -> Expected:
+    return Expected(result.outcome, result.expectation if result.outcome is Outcome.FAILED else "")
 
 
 def _no_worse(role: Role, shown: Expected, measure: CellOutcome) -> bool:

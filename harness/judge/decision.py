@@ -14,6 +14,7 @@ from harness.judge.costs.lacking import lacking, reasons_of_lacking
 from harness.judge.costs.limits import shipped_limits
 from harness.judge.costs.over_scenarios import costs_everywhere
 from harness.judge.costs.reasons import reasons_of_costs
+from harness.judge.expectations import of_stock
 from harness.judge.known_crashes import asked_again, judge_known_crashes
 from harness.judge.log_verdict import reasons_of_logs
 from harness.judge.metrics_kept import added_metrics, reasons_of_metrics
@@ -70,6 +71,7 @@ def decide(
     evidence: Sequence[FileDigest] = (),
     logged: Mapping[str, Evidence] = MappingProxyType({}),
     not_compared: str = "",
+    not_read: Sequence[str] = (),
     power: Power | None = None,
     not_measured: str = "",
 ) -> VerdictRecord:
@@ -78,8 +80,8 @@ def decide(
     What was declared and has no result, or was claimed and could not be tested, is INCONCLUSIVE by name. Results of
     what was not declared, such as repeats that an earlier plan left in the folder, do not count. `evidence` are the
     files that are judged, which are only shown. `logged` are log lines that claims expect, by claim; `not_compared`
-    says why the logs of these results were not compared, in a sentence; `power` is what the suite was seen to notice,
-    and `not_measured` says that nobody knows by today's rules.
+    says why the logs of these results were not compared, in a sentence, `not_read` what of them was not; `power` is
+    what the suite was seen to notice, and `not_measured` says that nobody knows by today's rules.
     Commands that run a cell again are made from `request`, or from the command that was given.
     """
     request = request or record_of(Request, declaration.argv)
@@ -109,8 +111,9 @@ def decide(
     rows = [(name, each.ruling) for name, each in ruled.items()]
     changed = proof.changed_methods if proof else ()
     not_reached = sentences.unreached(coverage, changed)
+    unasked = _unasked(counting)
     noticeable = would_show(power, [name for name, each in ruled.items() if each.ruling.effect not in _UNTESTED], costs)
-    return VerdictRecord(
+    record = VerdictRecord(
         schema=SCHEMA,
         verdict=verdict,
         sentence=sentences.headline(verdict, rests_on(verdict, reasons), declaration, rows, changed, noticeable),
@@ -133,9 +136,10 @@ def decide(
         evidence=tuple(evidence),
         not_tested=(
             *_untested(reasons, ruled),
-            *_unasked(counting),
+            *unasked,
             *sentences.costs_not_judged([cost for cost in costs if cost not in lost]),
             *costs_judged_before(results),
+            *not_read,
             *_unreached(declaration, coverage, not_reached),
             *untested(proof),
             *filter(None, [not_measured]),
@@ -153,6 +157,7 @@ def decide(
         ),
         not_fixed=not_fixed(declaration, ruled.values(), proof),
     )
+    return record if declaration.candidate else of_stock(record, declaration, unasked)
 
 
 def _beside_base(declaration: Declaration, results: Sequence[RunResult], again: Collection[RunKey]) -> list[RunResult]:

@@ -1,82 +1,79 @@
-"""Whether Kafka as it is shows what the scenarios say of it: what a verification without a candidate reports; pure."""
+"""Whether Kafka as it is shows what the scenarios say of it: the answer where there is no candidate; pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from enum import StrEnum
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
-from harness.model.declaration import Declaration, DeclaredScenario
+from harness.base.text import counted
+from harness.judge.against import confidence
+from harness.model.declaration import Declaration
+from harness.model.expectations import Expectations, Met, MetCell
 from harness.model.runs import Verdict
-from harness.model.verdict import CellOutcome, CellState, VerdictRecord
+from harness.model.verdict import CellName, Reason, ReasonSource, Standing, VerdictRecord
 
-_DECIDED = (CellState.PASSED, CellState.FAILED, CellState.UNSTABLE)
-
-
-class Met(StrEnum):
-    """How a cell compares with what its scenario expects of stock."""
-
-    EXPECTED = "EXPECTED"
-    UNEXPECTED = "UNEXPECTED"
-    UNDECIDED = "UNDECIDED"  # nobody could tell
+_MET = {
+    Standing.AS_CLAIMED: Met.EXPECTED,
+    Standing.NOT_AS_CLAIMED: Met.UNEXPECTED,
+    Standing.UNDECIDED: Met.UNDECIDED,
+    Standing.UNSUPPORTED: Met.UNDECIDED,
+}
+_WORST_FIRST = (Met.UNEXPECTED, Met.UNDECIDED, Met.EXPECTED)
 
 
-_EXIT = {Met.EXPECTED: Verdict.SHIP, Met.UNEXPECTED: Verdict.HOLD, Met.UNDECIDED: Verdict.INCONCLUSIVE}
+def of_stock(record: VerdictRecord, declaration: Declaration, unasked: Sequence[str]) -> VerdictRecord:
+    """Return the record of a verification without a candidate with the answer to what was asked of Kafka as it is.
 
-
-@dataclass(frozen=True, slots=True)
-class MetCell:
-    """A cell with what was expected of it; `known` is where the defect is described that is expected to show."""
-
-    scenario: str
-    arm: str
-    expected: str
-    shown: str
-    met: Met
-    known: str = ""
-
-    @property
-    def wanted(self) -> str:
-        """What was expected, and where it is described."""
-        return f"{self.expected}, known: {self.known}" if self.known else self.expected
-
-    def __str__(self) -> str:
-        wanted = f", not {self.wanted}" if self.met is not Met.EXPECTED else ""
-        known = f" (known: {self.known})" if self.known and self.met is Met.EXPECTED else ""
-        return f"{self.scenario} on {self.arm}: {self.shown}{known}{wanted}: {self.met}"
-
-
-def met_by(expected: str, cell: CellOutcome) -> Met:
-    """Return how a cell compares with an outcome as it is written (`PASSED`, `FAILED(nothing_lost)`)."""
-    if str(cell) == expected:
-        return Met.EXPECTED
-    return Met.UNEXPECTED if cell.state in _DECIDED else Met.UNDECIDED
-
-
-def met_cells(declaration: Declaration, record: VerdictRecord) -> tuple[MetCell, ...]:
-    """Return every cell of a verification without a candidate; none where there is one."""
-    if declaration.candidate:
-        return ()
-    declared = {scenario.name: scenario for scenario in declaration.scenarios}
-    return tuple(
-        _met_cell(declared[scenario.name], cell.arm, cell)
-        for scenario in record.scenarios
-        for cell in scenario.cells
-        if any(arm.name == cell.arm for arm in declaration.arms)
+    Its verdict stays INCONCLUSIVE: nothing is said of a rollout. `unasked` says what runs did not come to.
+    """
+    found = Expectations(answer_of(cells := tuple(_cells(record, declaration))), cells)
+    return replace(
+        record,
+        sentence=f"{found.met} of {counted(len(cells), 'cell')} show what is expected of stock. There is no candidate.",
+        against=_against(found, record.repeats),
+        reasons=_reasons(found) or record.reasons,
+        not_tested=(*_untested(found), *unasked),
+        not_fixed=(),
+        expectations=found,
     )
 
 
-def _met_cell(declared: DeclaredScenario, arm: str, cell: CellOutcome) -> MetCell:
-    met = met_by(declared.expected, cell)
-    return MetCell(declared.name, arm, declared.expected, str(cell), met, declared.known)
-
-
-def all_met(cells: Iterable[MetCell]) -> Met:
-    """Return the answer over all cells: one that is unexpected outweighs one that is undecided."""
+def answer_of(cells: Iterable[MetCell]) -> Met:
+    """Return the answer over cells; of none it is that nobody can tell."""
     found = {cell.met for cell in cells} or {Met.UNDECIDED}
-    return next(met for met in (Met.UNEXPECTED, Met.UNDECIDED, Met.EXPECTED) if met in found)
+    return next(met for met in _WORST_FIRST if met in found)
 
 
-def exit_code(met: Met) -> int:
-    """Return a process's exit code, as a verdict of the same weight has it."""
-    return _EXIT[met].exit_code
+def _cells(record: VerdictRecord, declaration: Declaration) -> Iterable[MetCell]:
+    known = {each.name: each.known for each in declaration.scenarios}
+    for scenario in record.scenarios:
+        for cell in scenario.cells:
+            expected = " and ".join(map(str, cell.expected))
+            yield MetCell(scenario.name, cell.arm, expected, str(cell), _MET[cell.standing], known[scenario.name])
+
+
+def _reasons(found: Expectations) -> tuple[Reason, ...]:
+    """Return a reason for each cell; those weigh that are not as expected, the unexpected first."""
+    weights = {Met.EXPECTED: None, Met.UNEXPECTED: Verdict.INCONCLUSIVE, Met.UNDECIDED: Verdict.INCONCLUSIVE}
+    return tuple(
+        Reason(ReasonSource.EFFECT, weights[cell.met], CellName(cell.scenario, cell.arm), str(cell))
+        for cell in sorted(found.cells, key=lambda cell: _WORST_FIRST.index(cell.met))
+    )
+
+
+def _against(found: Expectations, repeats: int) -> str:
+    """Return the strongest reason against the answer."""
+    match found.answer:
+        case Met.EXPECTED:
+            return confidence(repeats)
+        case Met.UNEXPECTED:
+            others = f"{found.met} of {counted(len(found.cells), 'cell')} show what is expected."
+            once = " Each scenario ran once per arm, so a single unlucky run would look the same."
+            return f"{others}{once if repeats == 1 else ''}"
+        case Met.UNDECIDED:
+            decided = f"Nothing that could be decided is unexpected: {counted(found.met, 'cell')}."
+            return decided if found.met else "None: nothing was decided."
+
+
+def _untested(found: Expectations) -> list[str]:
+    return [f"{cell.scenario} on {cell.arm}: {cell.shown}." for cell in found.cells if cell.met is Met.UNDECIDED]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from harness.base.extend import extended
 from harness.judge import sentences
-from harness.judge.as_claimed import check_run, expected_of, standing_of
+from harness.judge.as_claimed import check_of_stock, check_run, expected_of, standing_of
 from harness.judge.cells import fold_repeats, missing_cell
 from harness.judge.known_crashes import with_more_runs
 from harness.judge.reasons import rank
@@ -33,10 +33,14 @@ from harness.model.verdict import (
 
 @dataclass(frozen=True, slots=True)
 class RuledScenario:
-    """A declared scenario with a ruling for each claim about it, or a single one without a claim."""
+    """A declared scenario with a ruling for each claim about it, or a single one without a claim.
+
+    `stock` is what it expects of Kafka as it is, None where there is a candidate.
+    """
 
     declared: DeclaredScenario
     rulings: tuple[tuple[Claim | None, Ruling], ...]
+    stock: Expected | None = None
 
     @property
     def weightiest(self) -> tuple[Claim | None, Ruling]:
@@ -69,6 +73,8 @@ class RuledScenario:
 
     def expected_of(self, role: Role) -> tuple[Expected, ...]:
         """Return what claims say of a role; what they say of base is said of the arm that has no fix."""
+        if self.stock:
+            return (self.stock,)
         if self.ruling.base_off is None:
             return expected_of(role, self.claims)
         return () if role is Role.BASE else expected_of(Role.BASE if role is Role.BASE_OFF else role, self.claims)
@@ -98,6 +104,7 @@ def rule_scenario(
             (claim, rule(claim.expected if claim else None, cells[Role.BASE], off, cells[Role.ON], base_off))
             for claim in about
         ),
+        None if declaration.candidate else declared.of_stock,
     )
 
 
@@ -129,6 +136,8 @@ def judged_runs(
 
 
 def _check(ruled: RuledScenario, result: RunResult) -> Check:
+    if ruled.stock:
+        return check_of_stock(result, ruled.stock)
     measure = ruled.measure(result.role)
     return check_run(result, ruled.expected_of(result.role), measure, ruled.cell(result.role) or measure)
 

@@ -9,7 +9,6 @@ from harness.logs.read.pipeline import FileCounts
 from harness.model.log_totals import FileTotal
 
 _HOUR = 3600
-_FEW, _SHARE = 200, 0.1  # lines before the first event, and their share of all, that need no word: a start's output
 _CHARACTERS = 120
 
 
@@ -23,7 +22,7 @@ def cautions(files: Mapping[str, FileCounts]) -> list[str]:
 def _before(files: Iterable[FileCounts]) -> Iterator[str]:
     for each in files:
         total = each.total
-        if total.unparsed_lines > max(_FEW, total.lines * _SHARE):
+        if total.is_partly_read:
             first = next((line for line in each.unparsed if line.strip()), "")
             yield (
                 f"{total.file}: its first {total.unparsed_lines} lines, from {_shown(first)} on, are no events and "

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from harness.base.archives import is_archive
 from harness.base.errors import HarnessError
+from harness.base.text import counted
 from harness.logs.compare.renamed import Renamed
 from harness.logs.log_diff import CountedLogs, Progress, compare, opened, read_nodes, silent
 from harness.logs.read.event_counts import WHOLE_LOG
 from harness.logs.read.layout import KAFKA_DEFAULT, Layout, compile_layout
+from harness.logs.read.layout_fit import COLLECTED
 from harness.logs.read.library import library, named_version
+from harness.logs.read.local_files import files_of, log_files
 from harness.logs.read.places import (
+    Among,
     folders_in,
     here_if_file,
     is_address,
-    logs_among,
     logs_below,
 )
 from harness.logs.read.proposals import layout_mismatch
@@ -32,17 +35,18 @@ from harness.toolbox.toolbox import Toolbox
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_NAMED = 3  # of the further runs
+_NAMED = 3  # of the further runs, and of files that were not read
 _SHOWN = 120  # characters of a line
 
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """A folder of logs: of which arm's which run it is, and its log files."""
+    """A folder of logs: of which arm's which run it is, its log files, and the `others` that are not named as such."""
 
     arm: str
     repeat: int
     files: tuple[str, ...]
+    others: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +110,8 @@ def runs_of(spark: SparkSession, side: str, further: str, progress: Progress) ->
     if further:
         places += (more := _further(spark, further, like=side))
         progress(f"{further} holds {_counted(more)} of what wrote {side}")
-    return [Folder(side, number, _logs(spark, place)) for number, place in enumerate(places, 1)]
+    found = [_among(spark, place) for place in places]
+    return [Folder(side, number, each.logs, each.others) for number, each in enumerate(found, 1)]
 
 
 def _counted(runs: Sequence[str]) -> str:
@@ -134,7 +139,11 @@ def _depth(place: str, files: Iterable[str]) -> int:
 
 
 def _logs(spark: SparkSession, place: str) -> tuple[str, ...]:
-    return logs_below(spark, place) if is_address(place) else log_files(Path(place))
+    return _among(spark, place).logs
+
+
+def _among(spark: SparkSession, place: str) -> Among:
+    return logs_below(spark, place) if is_address(place) else files_of(Path(place))
 
 
 def read_files(
@@ -148,17 +157,36 @@ def read_files(
     out.path.mkdir(parents=True, exist_ok=True)
     with readable(spark, [file for folder in folders for file in folder.files], out.path, pattern) as logs:
         nodes: list[NodeLogs] = []
-        left_out: list[str] = []
+        unfit: list[str] = []
         for folder in folders:
             there = replace(folder, files=tuple(log for file in folder.files for log in logs.of_files[file]))
             fitting = {log: logs.layouts[log] for log in there.files if log in logs.layouts}
             if not fitting:
                 raise nothing_fits(there, pattern or KAFKA_DEFAULT, logs.samples, logs.refused)
             nodes += [_node(folder, number, *item) for number, item in enumerate(fitting.items())]
-            left_out += [log for log in there.files if log not in logs.layouts]
-        unread = [f"{log} was not read: {_why(log, logs)}." for log in left_out]
-        mixed = [_mixed_sentence(*item) for item in logs.mixed.items()]
-        return read_nodes(spark, Path(), nodes, out, progress, [*unread, *mixed], copies=logs.copies)
+            unfit += [log for log in there.files if log not in logs.layouts]
+        others = [*(other for folder in folders for other in folder.others), *logs.others]
+        notes = [*not_read_sentences(unfit, others, logs), *(_mixed_sentence(*item) for item in logs.mixed.items())]
+        unread = [log for log in unfit if log not in logs.eventless]
+        return read_nodes(spark, Path(), nodes, out, progress, notes, copies=logs.copies, unread=unread)
+
+
+def not_read_sentences(unfit: Sequence[str], others: Sequence[str], logs: ReadableLogs) -> Iterator[str]:
+    """Yield what is to be said of logs that fit no layout, and of the files beside logs that were not looked at."""
+    collected = [log for log in unfit if logs.eventless.get(log) == COLLECTED]
+    for log in unfit:
+        if log not in collected:
+            yield f"{log} was not read: {_why(log, logs)}."
+    if collected:
+        yield f"{_named(collected)} {'was' if len(collected) == 1 else 'were'} not read: {COLLECTED}."
+    if others:
+        are = "is not named as logs are, and was" if len(others) == 1 else "are not named as logs are, and were"
+        yield f"{_named(others)} {are} not looked at. What is a log among them can be given by itself, or named *.log."
+
+
+def _named(files: Sequence[str]) -> str:
+    more = f" and {counted(len(files) - _NAMED, 'more file')}" if len(files) > _NAMED else ""
+    return f"{', '.join(files[:_NAMED])}{more}"
 
 
 def _mixed_sentence(log: str, why: str) -> str:
@@ -168,35 +196,10 @@ def _mixed_sentence(log: str, why: str) -> str:
     )
 
 
-def log_files(place: Path) -> tuple[str, ...]:
-    """Return a log, or the logs below a folder (see `logs_among`), links that lead nowhere too.
-
-    A place that is not there, or holds no log that is not empty, is a HarnessError.
-    """
-    if not place.exists():
-        raise HarnessError(f"There is no {place}.", "Name a log, or a folder that holds logs.")
-    below = sorted(place.rglob("*")) if place.is_dir() else [place]
-    sizes = {str(path): _bytes(path) for path in below if path.is_file() or not path.exists()}
-    return _once(logs_among(str(place), sizes))
-
-
-def _once(logs: Iterable[str]) -> tuple[str, ...]:
-    """Return the logs without further names of the same file; its own goes before that of a link."""
-    named: dict[tuple[int, int] | str, str] = {}
-    for log in sorted(logs, key=lambda log: (Path(log).is_symlink(), log)):
-        found = Path(log).stat() if Path(log).exists() else None
-        named.setdefault((found.st_dev, found.st_ino) if found else log, log)
-    return tuple(sorted(named.values()))
-
-
-def _bytes(path: Path) -> int:
-    """Return the size of a file; a link that leads nowhere counts as content, so that reading it says so."""
-    return path.stat().st_size if path.exists() else 1
-
-
 def _why(log: str, logs: ReadableLogs) -> str:
     first = next((line for line in logs.samples.get(log, ()) if line.strip()), "")
-    unfit = f"it fits no log layout, and its first line is {first[:_SHOWN]!r}; if it holds events, give their --layout"
+    fits = logs.eventless.get(log, "it fits no log layout")
+    unfit = f"{fits}, and its first line is {first[:_SHOWN]!r}; if it holds events, give their --layout"
     return logs.refused.get(log, unfit)
 
 

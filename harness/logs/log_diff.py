@@ -55,6 +55,7 @@ if TYPE_CHECKING:
 
 Progress = Callable[[str], None]
 Clock = Callable[[str], AbstractContextManager[None]]
+Opener = Callable[[], AbstractContextManager["SparkSession"]]
 T = TypeVar("T")
 
 _TIMES = ("first_at", "last_at")
@@ -78,17 +79,18 @@ def diff_run(
     master: str = "",
     noise: StockNoise | None = None,
     clock: Clock = _unclocked,
+    opener: Opener | None = None,
 ) -> tuple[Contrast, ...]:
     """Compare the node logs of the arms of a run directory; write `logs/` in it and return the contrasts.
 
-    `noise` is what is known of base's jar; `clock` gives a block for each part of the work, by its name. A directory in
-    which no run left logs is a HarnessError.
+    `noise` is what is known of base's jar; `clock` gives a block for each part of the work, by its name; `opener` gives
+    a Spark session in place of one that is started now. A directory in which no run left logs is a HarnessError.
     """
     nodes, logs = node_logs(directory), directory.logs
     known = libraries(directory, arms)
     with ExitStack() as stack:
         with clock("Spark starts"):
-            spark = stack.enter_context(opened(logs.path, toolbox, progress, master))
+            spark = stack.enter_context(opener() if opener else opened(logs.path, toolbox, progress, master))
         with clock("logs are read"):
             counted = read_nodes(spark, directory.path, nodes, logs, progress, known=known)
         with clock("Spark ends"):
@@ -150,12 +152,15 @@ def _of_run(run: RunFolder) -> tuple[NodeLogs, ...]:
 
 @dataclass(frozen=True, slots=True)
 class CountedLogs:
-    """What was counted in the nodes' logs, by file; the folder of the run's counts; what was not read, in sentences."""
+    """What was counted in the nodes' logs, by file; the folder of the run's counts; what was not read, in sentences,
+    and the names of the logs among that.
+    """
 
     nodes: Sequence[NodeLogs]
     files: Mapping[str, FileCounts]
     run: Path
     left_out: Sequence[str]
+    unread: Sequence[str] = ()
 
 
 def read_nodes(
@@ -164,20 +169,21 @@ def read_nodes(
     nodes: Sequence[NodeLogs],
     out: LogsFolder,
     progress: Progress = silent,
-    unread: Sequence[str] = (),
+    notes: Sequence[str] = (),
     known: Mapping[str, Library] | None = None,
     copies: Mapping[str, str] = MappingProxyType({}),
+    unread: Sequence[str] = (),
 ) -> CountedLogs:
     """Count what is in the nodes' logs below `root`.
 
-    `unread` are sentences about logs that are not among the nodes'. `known` are the sources of each arm; without them
-    those of the version that an arm's logs name count. `copies` are what packed logs are read from. Of logs that are
-    gone counts what an earlier diff into `out` counted.
+    `notes` are sentences about what is not among the nodes' logs, `unread` the names of the logs in that. `known` are
+    the sources of each arm; without them those of the version that an arm's logs name count. `copies` are what packed
+    logs are read from. Of logs that are gone counts what an earlier diff into `out` counted.
     """
     run = run_folder(out, (out.path if root == Path() else root).resolve().name or "logs")
     progress(f"Reading {sum(len(node.files) for node in nodes)} log files")
     files, gone = _counted(spark, root, nodes, run, known or {}, copies)
-    return CountedLogs(nodes, files, run, (*unread, *gone))
+    return CountedLogs(nodes, files, run, (*notes, *gone), unread)
 
 
 def compare(
@@ -220,7 +226,7 @@ def compare(
     left_out = (*logs.left_out, *cautions(logs.files), *not_compared, *not_known)
     for sentence in left_out:
         progress(sentence)
-    write(out, logs.run, logs.nodes, logs.files, left_out, found)
+    write(out, logs.run, logs.nodes, logs.files, left_out, found, logs.unread)
     return found
 
 

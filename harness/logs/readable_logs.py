@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from harness.logs.read.apart import taken_apart
 from harness.logs.read.layout import KAFKA_DEFAULT, Layout, compile_layout
 from harness.logs.read.layout_detection import layouts_of
-from harness.logs.read.layout_fit import dated
+from harness.logs.read.layout_fit import dated, no_events
 from harness.logs.read.node_names import NodeNames, node_names
-from harness.logs.read.places import first_lines, is_address, is_hidden, logs_among
+from harness.logs.read.places import Among, first_lines, is_address, is_hidden, logs_among
 from harness.logs.read.unpacking import unpacked
 
 if TYPE_CHECKING:
@@ -30,7 +30,8 @@ class ReadableLogs:
 
     `layouts` are of the logs that fit one, `samples` the first lines by which they were found, `refused` why others
     cannot be read. `copies` are what packed logs, and those of one node among several, are read from. `mixed` are logs
-    of several nodes that stay one, with the reason.
+    of several nodes that stay one, with the reason. `eventless` are those without a layout that hold no events of a
+    program, with what they hold; `others` are files of archives that are not named as logs are.
     """
 
     of_files: Mapping[str, Sequence[str]]
@@ -39,6 +40,8 @@ class ReadableLogs:
     refused: Mapping[str, str]
     copies: Mapping[str, str]
     mixed: Mapping[str, str]
+    eventless: Mapping[str, str]
+    others: Sequence[str]
 
 
 @contextmanager
@@ -48,7 +51,8 @@ def readable(spark: SparkSession, files: Sequence[str], folder: Path, pattern: s
     With a `pattern`, a log4j conversion pattern, only that is a layout. A file that cannot be opened is a HarnessError.
     """
     with unpacked([file for file in files if not is_hidden(file) and not is_address(file)], folder) as packed:
-        unpacked_logs = {file: _logs_of(file, packed.members.get(file, ())) for file in files}
+        among = {file: _logs_of(file, packed.members.get(file, ())) for file in files}
+        unpacked_logs = {file: each.logs for file, each in among.items()}
         logs = [log for each in unpacked_logs.values() for log in each]
         hidden = dict.fromkeys(filter(is_hidden, logs), _HIDDEN)
         logs = [log for log in logs if log not in packed.refused and log not in hidden]
@@ -66,20 +70,25 @@ def readable(spark: SparkSession, files: Sequence[str], folder: Path, pattern: s
                 {**packed.refused, **hidden, **found.refused},
                 copies,
                 mixed,
+                found.eventless,
+                [other for each in among.values() for other in each.others],
             )
 
 
-def _logs_of(file: str, members: Sequence[str]) -> Sequence[str]:
-    return logs_among(file, dict.fromkeys(members, 1)) if members else (file,)
+def _logs_of(file: str, members: Sequence[str]) -> Among:
+    return logs_among(file, dict.fromkeys(members, 1)) if members else Among((file,))
 
 
 @dataclass(frozen=True, slots=True)
 class _Layouts:
-    """The layout of each log that fits one, the first lines by which it was found, and why others have none."""
+    """The layout of each log that fits one, the first lines by which it was found, and why others have none: they could
+    not be opened, or as far as they were looked at hold no events of a program.
+    """
 
     layouts: Mapping[str, Layout]
     samples: Mapping[str, Sequence[str]]
     refused: Mapping[str, str]
+    eventless: Mapping[str, str]
 
 
 def _layouts(spark: SparkSession, logs: Sequence[str], copies: Mapping[str, str], pattern: str) -> _Layouts:
@@ -88,12 +97,14 @@ def _layouts(spark: SparkSession, logs: Sequence[str], copies: Mapping[str, str]
     first = first_lines(spark, list(read_at), SAMPLE_LINES)
     samples = {read_at[at]: lines for at, lines in first.lines.items()}
     layouts = layouts_of(samples, pattern)
+    without: dict[str, str] = {}
     if further := [at for at, lines in first.lines.items() if lines and read_at[at] not in layouts]:
         deeper = first_lines(spark, further, FURTHER_LINES, FURTHER_BYTES).lines
         dated_lines = {read_at[at]: dated(lines, SAMPLE_LINES) for at, lines in deeper.items()}
         layouts = layouts_of(samples | dated_lines, pattern)
+        without = {log: why for log, lines in dated_lines.items() if log not in layouts and (why := no_events(lines))}
     empty = {log: compile_layout(KAFKA_DEFAULT) for log, lines in samples.items() if not lines}
-    return _Layouts(layouts | empty, samples, {read_at[at]: why for at, why in first.refused.items()})
+    return _Layouts(layouts | empty, samples, {read_at[at]: why for at, why in first.refused.items()}, without)
 
 
 def _naming_nodes(found: _Layouts) -> dict[str, NodeNames]:

@@ -23,12 +23,13 @@ def write(
     files: Mapping[str, FileCounts],
     left_out: tuple[str, ...],
     found: tuple[Contrast, ...],
+    unread: Sequence[str] = (),
 ) -> None:
     """Write `totals.json` and `findings.json` into `out`, and the counts into `run`, the run's folder below it.
 
     All are written before the first is put in its place, and each file is put there at once.
     """
-    totals = Totals(SCHEMA, tuple(file.total for file in files.values()), left_out)
+    totals = Totals(SCHEMA, tuple(file.total for file in files.values()), left_out, tuple(unread))
     try:
         out.path.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=out.path, prefix=PARTIAL) as folder:

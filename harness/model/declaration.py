@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from harness.base.errors import HarnessError
 from harness.model.arms import Arm, Kafka, Role, kafkas_compared
 from harness.model.candidate_kind import CandidateKind
-from harness.model.claims import Claim
+from harness.model.claims import Claim, Expected
 from harness.model.request import MOST_REPEATS
-from harness.model.runs import RunResult
+from harness.model.runs import Outcome, RunResult
 
 SCHEMA = 2
 
@@ -27,6 +27,12 @@ class DeclaredScenario:
     budget_seconds: float = 0.0
     expected: str = "PASSED"
     known: str = ""
+
+    @property
+    def of_stock(self) -> Expected:
+        """What stock shows of it, as claims say it of a role: PASSED, or FAILED with a name."""
+        outcome, _, name = self.expected.removesuffix(")").partition("(")
+        return Expected(Outcome(outcome), name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+_FEW, _SHARE = 200, 0.1  # lines before the first event, and their share of all, that need no word: a start's output
+
 
 @dataclass(frozen=True, slots=True)
 class FileTotal:
@@ -30,11 +32,39 @@ class FileTotal:
     active: float = 0.0
     idle: float = 0.0
 
+    @property
+    def is_partly_read(self) -> bool:
+        """Whether so much stands before the first event that it is hardly the output of a start, and counts nothing."""
+        return self.unparsed_lines > max(_FEW, self.lines * _SHARE)
+
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """What was read, file by file, and what could not be compared or read, in words."""
+    """What was read, file by file, and what could not be compared or read, in words: `left_out`.
+
+    `unread` names the logs of that which nothing is known of, since they fit no layout or could not be opened.
+    """
 
     schema: int
     files: tuple[FileTotal, ...]
     left_out: tuple[str, ...]
+    unread: tuple[str, ...] = ()
+
+    @property
+    def not_whole(self) -> tuple[tuple[str, str], ...]:
+        """The logs of which nothing is known, or only a part, each with the sentence that says why."""
+        logs = (*self.unread, *(file.file for file in self.files if file.is_partly_read))
+        said = {log: next((each for each in self.left_out if log in each), "") for log in logs}
+        return tuple((log, why or f"{log} was not read.") for log, why in said.items())
+
+    @property
+    def lacking(self) -> str:
+        """What lacks of the logs, as a clause; empty where all were read whole."""
+        unread, partly = len(self.unread), sum(file.is_partly_read for file in self.files)
+        if not unread:
+            return f"{_were(partly)} read only in part" if partly else ""
+        return f"{_were(unread)} not read{f', and {partly} only in part' if partly else ''}"
+
+
+def _were(logs: int) -> str:
+    return "1 log was" if logs == 1 else f"{logs} logs were"

@@ -31,7 +31,8 @@ class PackManifest:
     """Every file of a pack, in its order there.
 
     `name` is that of the folder which was packed, `kind` what it is called: `verification`, `rollout`, `night`, …
-    `lacks` are options whose values are wanted to run it again and are not in the pack, as they were given.
+    `lacks` are what is wanted to run it again and is not in the pack: options as they were given, and the logs that a
+    log diff read.
     """
 
     schema: int

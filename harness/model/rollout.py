@@ -119,7 +119,8 @@ class RolloutVerdict:
     """What was rehearsed and what that showed: rollout.json; `features` only where whole Kafkas are rolled.
 
     `config_options` are what scripts of base call the file of a client's properties where that is not --command-config.
-    With `knows_zookeeper` clusters of base's line may have been kept in ZooKeeper, or are.
+    With `knows_zookeeper` clusters of base's line may have been kept in ZooKeeper, or are. `against` is the strongest
+    reason against the outcome, `not_rehearsed` what nobody tried, in sentences.
     """
 
     schema: int
@@ -135,6 +136,8 @@ class RolloutVerdict:
     features: FeaturePlan | None = None
     config_options: Mapping[str, str] = field(default_factory=dict)
     knows_zookeeper: bool = False
+    against: str = ""
+    not_rehearsed: tuple[str, ...] = ()
 
     @property
     def is_whole(self) -> bool:

@@ -15,6 +15,7 @@ from harness.model.arms import Arm, Role
 from harness.model.candidate_kind import CandidateKind
 from harness.model.claims import Claim, Expected
 from harness.model.costs import Cost
+from harness.model.expectations import Expectations, Met
 from harness.model.findings import Contrast
 from harness.model.proof import EXPECTED_LEVEL, Coverage, Proof
 from harness.model.runs import Evidence, RunResult, Verdict
@@ -233,8 +234,9 @@ class VerdictRecord:
     are all that were found, whatever they weigh; `rests_on` chooses those that decide. `kind` is the candidate's.
     `would_show` names the smallest defects that the suite was seen to notice, where it was asked as then.
     `costs` are what the candidate's arms cost beside base. `reused` says in sentences what was taken over from earlier
-    verifications, `remarks` what is worth knowing and weighs nothing. `not_fixed` names, whatever the verdict, where the
-    candidate fails as base does, and what its source lacks and nobody promises.
+    verifications, `remarks` what is worth knowing and weighs nothing. `not_fixed` names, whatever the verdict, where
+    the candidate fails as base does, and what its source lacks and nobody promises. `expectations` are the answer where
+    there is no candidate: nothing is said of a rollout then, and `verdict` is INCONCLUSIVE.
     """
 
     schema: int
@@ -264,6 +266,12 @@ class VerdictRecord:
     reused: tuple[Text, ...] = ()
     remarks: tuple[Text, ...] = ()
     not_fixed: tuple[Text, ...] = ()
+    expectations: Expectations | None = None
+
+    @property
+    def answer(self) -> Verdict | Met:
+        """The verdict, or without a candidate whether Kafka as it is shows what is expected of it."""
+        return self.expectations.answer if self.expectations else self.verdict
 
     def arm(self, role: Role) -> Arm | None:
         """Return the arm that plays a role, if there is one."""

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from dataclasses import dataclass
 from urllib.parse import quote
 
 from harness.base.progress import duration
+from harness.base.text import counted as numbered
 from harness.base.text import cut
 from harness.nightly.judging import ConcludedVerification, NightReport
+from harness.nightly.night import VerificationStatus
 from harness.nightly.night_summary import counted, part
 from harness.nightly.sparkline import LEGEND, signs_of, spoken
 from harness.nightly.trend import CellTrend, Trend
+from harness.report.limits import Limits, beyond, kept, within_budget
 from harness.report.page import render_page
 
-_MOST = 300
-_TEXT = 400
+_LIMITS = Limits(rows=300, text=400)
 _ORDER = (Trend.NEW, Trend.FLAKY, Trend.RECURRING, Trend.UNDECIDED, Trend.FIXED)
 
 
@@ -73,22 +75,32 @@ class NightPage:
     retries: tuple[str, ...]
     cut: tuple[str, ...]
     worst: NightRow | None
+    against: str
     legend: str = LEGEND
 
 
 def render_night(report: NightReport) -> str:
     """Return the page. Equal input gives equal bytes."""
-    return render_page("night.html.j2", script=False, night=night_page(report))
+    return within_budget(
+        lambda limits: render_page("night.html.j2", script=False, night=night_page(report, limits)), _LIMITS
+    )
 
 
-def night_page(report: NightReport) -> NightPage:
+def night_page(report: NightReport, limits: Limits = _LIMITS) -> NightPage:
     """Return what the page shows; pure."""
-    cells = _cells(report)
-    findings = _findings(report)
+    cells, findings, used = _cells(report), _findings(report), [*dict.fromkeys(map(str, _used(report)))]
+    rows = tuple(_row(each, limits.text) for each in report.verifications)
+    lists: dict[str, Sized] = {
+        "outcomes": cells,
+        "findings": findings,
+        "verifications": rows,
+        "waivers": used,
+        "commands": report.retries,
+    }
     cuts = [
-        f"{len(items) - _MOST} more {what} are cut here; history and run directories have them."
-        for what, items in (("outcomes", cells), ("findings", findings))
-        if len(items) > _MOST
+        f"{hidden} more {what} are cut here; history and run directories have them."
+        for what, items in lists.items()
+        if (hidden := beyond(items, limits.rows))
     ]
     return NightPage(
         label=report.night.label,
@@ -96,37 +108,52 @@ def night_page(report: NightReport) -> NightPage:
         counted=counted(report),
         outcome=report.outcome.value,
         earlier=len(report.earlier),
-        rows=tuple(_row(each) for each in report.verifications),
-        cells=tuple(cells[:_MOST]),
-        findings=tuple(findings[:_MOST]),
+        rows=kept(rows, limits.rows, lambda row: row.counts_as != "SHIP"),
+        cells=tuple(cells[: limits.rows]),
+        findings=tuple(findings[: limits.rows]),
         faults=report.waived.faults,
-        waivers=tuple(str(each) for each in dict.fromkeys(_used(report))),
-        retries=report.retries,
+        waivers=tuple(used[: limits.rows]),
+        retries=report.retries[: limits.rows],
         cut=tuple(cuts),
-        worst=_worst(report),
+        worst=_worst(rows),
+        against=_against(report, rows),
     )
 
 
-def _worst(report: NightReport) -> NightRow | None:
+def _worst(rows: Sequence[NightRow]) -> NightRow | None:
     """Return the first verification that makes the night what it is; None where all is well."""
-    rows = [_row(each) for each in report.verifications]
     deciding = [row for row in rows if row.counts_as not in ("SHIP", "INCONCLUSIVE")]
     undecided = [row for row in rows if row.counts_as == "INCONCLUSIVE"]
     return next(iter([*deciding, *undecided]), None)
+
+
+def _against(report: NightReport, rows: Sequence[NightRow]) -> str:
+    """Return the strongest reason against the night's outcome."""
+    if report.outcome is not VerificationStatus.SHIP:
+        ships = sum(row.counts_as == "SHIP" for row in rows)
+        return f"{ships} of {numbered(len(rows), 'verification')} {'is' if ships == 1 else 'are'} SHIP."
+    waived = len(report.waived.cells) + len(report.waived.findings)
+    if waived:
+        return f"{numbered(waived, 'thing')} that did not go as claimed {'is' if waived == 1 else 'are'} waived."
+    if flaky := sum(cell.trend is Trend.FLAKY for cell in report.cells):
+        return f"{numbered(flaky, 'cell')} changed the answer in the last nights."
+    if not report.earlier:
+        return "There is no earlier night to compare it with."
+    return "A fault that shows only in some runs can have been missed."
 
 
 def _used(report: NightReport) -> Sequence[object]:
     return [*report.waived.cells.values(), *report.waived.findings.values()]
 
 
-def _row(each: ConcludedVerification) -> NightRow:
+def _row(each: ConcludedVerification, text: int) -> NightRow:
     has_report = each.outcome.value in ("SHIP", "HOLD", "INCONCLUSIVE")
     return NightRow(
         each.planned.id,
         _href(each.planned.id) if has_report else "",
         each.outcome.value,
         each.counts_as.value,
-        cut(each.sentence, _TEXT),
+        cut(each.sentence, text),
         duration(each.seconds),
         each.planned.shard,
     )

@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from harness.base.files import write_text
-from harness.judge.expectations import MetCell, met_cells
 from harness.model.verdict import VerdictRecord
 from harness.report.context import report_context
 from harness.report.html import render_html
@@ -21,19 +20,20 @@ from harness.rundir.journal import Entry, read_undamaged
 def write_reports(directory: RunDirectory, record: VerdictRecord) -> Path:
     """Write junit.xml, summary.md and report.html; return the page's path. Equal input gives equal bytes."""
     journals = {run.key.folder: list(read_undamaged(directory.run(run.key).journal)) for run in record.runs}
-    met = met_cells(directory.declaration.read(), record)
     write_text(directory.junit, render_runs(record))
-    write_text(directory.summary, _summary(record, journals, met))
+    write_text(directory.summary, _summary(record, journals))
     history = directory.sparklines.read_if_exists()
     upgrade = directory.upgrade.changes.read_if_exists()
     quoted = _with_excerpts(directory, record)
     times = directory.times.read() if directory.times.is_whole else None
-    page = render_html(quoted, journals, history=history, upgrade=upgrade, met=met, times=times)
+    page = render_html(quoted, journals, history=history, upgrade=upgrade, times=times)
     return write_text(directory.report, page)
 
 
-def _summary(record: VerdictRecord, journals: Mapping[str, Sequence[Entry]], met: Sequence[MetCell]) -> str:
-    return render_expectations(met) if met else render_markdown(report_context(record, journals))
+def _summary(record: VerdictRecord, journals: Mapping[str, Sequence[Entry]]) -> str:
+    if record.expectations:
+        return render_expectations(record.expectations)
+    return render_markdown(report_context(record, journals))
 
 
 def _with_excerpts(directory: RunDirectory, record: VerdictRecord) -> VerdictRecord:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 
-from harness.judge.expectations import Met, MetCell, all_met
 from harness.judge.reasons import beyond_the_sentence, rests_on
+from harness.model.expectations import Met
 from harness.model.findings import Contrast, Finding
+from harness.model.log_totals import Totals
 from harness.model.operator_changes import Change, OperatorChanges, Weight
 from harness.model.rollout import RolloutOutcome, RolloutVerdict
 from harness.model.runs import Evidence, Outcome, RunResult, Verdict
@@ -19,8 +20,14 @@ from harness.report.upgrade_page import summary
 
 MOST = 5
 _REASONS = 4
-_OF_VERDICTS = {Verdict.SHIP: Level.NOTICE, Verdict.HOLD: Level.ERROR, Verdict.INCONCLUSIVE: Level.WARNING}
-_OF_EXPECTATIONS = {Met.EXPECTED: Level.NOTICE, Met.UNEXPECTED: Level.ERROR, Met.UNDECIDED: Level.WARNING}
+_OF_ANSWERS: Mapping[Verdict | Met, Level] = {
+    Verdict.SHIP: Level.NOTICE,
+    Verdict.HOLD: Level.ERROR,
+    Verdict.INCONCLUSIVE: Level.WARNING,
+    Met.EXPECTED: Level.NOTICE,
+    Met.UNEXPECTED: Level.ERROR,
+    Met.UNDECIDED: Level.WARNING,
+}
 _OF_ROLLS = {
     RolloutOutcome.PASSED: Level.NOTICE,
     RolloutOutcome.STOPPED: Level.ERROR,
@@ -30,21 +37,11 @@ _OF_CHANGES = {Weight.BREAKS: Level.WARNING, Weight.CHANGES: Level.NOTICE, Weigh
 
 
 def of_verdict(record: VerdictRecord, folder: str) -> list[Annotation]:
-    """Return the verdict with its reasons, and the places of runs that failed otherwise than claimed."""
+    """Return the answer with its reasons, and the places of runs that failed otherwise than claimed or expected."""
     reasons = beyond_the_sentence(record.sentence, rests_on(record.verdict, record.reasons))[:_REASONS]
-    answer = Annotation(_OF_VERDICTS[record.verdict], record.verdict, "\n".join((record.sentence, *reasons)))
+    answer = Annotation(_OF_ANSWERS[record.answer], record.answer, "\n".join((record.sentence, *reasons)))
     failed = (run for run in record.runs if run.check is Check.FAILED)
     return _few(answer, (_run(run, Level.ERROR, folder) for run in failed if run.evidence))
-
-
-def of_expectations(cells: Sequence[MetCell]) -> list[Annotation]:
-    """Return what Kafka as it is showed, where there is no candidate."""
-    answer = all_met(cells)
-    met = sum(cell.met is Met.EXPECTED for cell in cells)
-    others = (Annotation(_OF_EXPECTATIONS[cell.met], cell.met, str(cell)) for cell in cells)
-    sentence = f"{met} of {len(cells)} cells show what is expected of stock."
-    unmet = (each for each in others if each.level is not Level.NOTICE)
-    return _few(Annotation(_OF_EXPECTATIONS[answer], answer, sentence), unmet)
 
 
 def of_rollout(found: RolloutVerdict, folder: str) -> list[Annotation]:
@@ -55,9 +52,10 @@ def of_rollout(found: RolloutVerdict, folder: str) -> list[Annotation]:
     return _few(answer, (_run(result, level, folder) for result in stopped if result.evidence))
 
 
-def of_contrast(contrast: Contrast) -> list[Annotation]:
+def of_contrast(contrast: Contrast, totals: Totals) -> list[Annotation]:
     """Return how two folders of logs differ, and the lines that the second adds beyond the noise."""
-    answer = Annotation(Level.NOTICE, "log diff", headline(contrast))
+    level = Level.WARNING if totals.lacking else Level.NOTICE
+    answer = Annotation(level, "log diff", headline(contrast, totals))
     added = (each for each in contrast.findings if result_of(each) is CaseResult.FAILED)
     return _few(answer, map(_finding, added))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import assert_never
 
 from harness.base.text import counted, cut
@@ -14,7 +14,7 @@ from harness.model.operator_changes import OperatorChanges
 from harness.model.runs import Evidence, Outcome
 from harness.model.sparklines import Sparklines
 from harness.model.time_book import TimeBook
-from harness.model.verdict import Check, FileDigest, JudgedClaim, JudgedRun, VerdictRecord
+from harness.model.verdict import Check, FileDigest, JudgedClaim, JudgedRun, JudgedScenario, VerdictRecord
 from harness.report import result_matrix
 from harness.report.cost_multiples import CostOverview, cost_overview
 from harness.report.costs import CostView, cost_views
@@ -22,6 +22,7 @@ from harness.report.differences import ContrastView, contrast_view, known_noise,
 from harness.report.fallout import causes_of
 from harness.report.gantt import Gantt, gantt
 from harness.report.kafkas import KafkaView, kafka_views
+from harness.report.limits import Limits, beyond, kept
 from harness.report.links import Link, evidence_link
 from harness.report.measures import Measures, measures_of
 from harness.report.noticed import noticed
@@ -40,22 +41,6 @@ from harness.report.run_pictures import PictureGroup, picture_groups
 from harness.report.timeline import last_phase
 from harness.report.upgrade_page import UpgradeSummary, upgrade_summary
 from harness.rundir.journal import Entry
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """How much of what grows without bound is shown; the rest is counted and left to the run directory."""
-
-    findings: int = 40
-    timelines: int = 24
-    steps: int = 80
-    text: int = 700
-    evidence: int = 400
-
-    def halved(self) -> Limits:
-        """Return limits that make a smaller page."""
-        half = (self.findings // 2, self.timelines // 2, self.steps // 2)
-        return Limits(*half, max(self.text // 2, 80), self.evidence // 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +63,20 @@ class StageTime:
 
 
 @dataclass(frozen=True, slots=True)
+class Hidden:
+    """How many are not shown of what the page lists."""
+
+    reasons: int = 0
+    gaps: int = 0
+    failures: int = 0
+    rows: int = 0
+    claims: int = 0
+    costs: int = 0
+    history: int = 0
+    waived: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class ReportContext:
     """What report.html and summary.md show; `times` is the only part that differs between equal runs."""
 
@@ -89,6 +88,7 @@ class ReportContext:
     kafka_version: str
     question: str
     claims_summary: str
+    evidence_of: str
     runs_summary: str
     arms: tuple[Arm, ...]
     kafkas: tuple[KafkaView, ...]
@@ -123,6 +123,7 @@ class ReportContext:
     gantt: Gantt | None = None
     remarks: tuple[str, ...] = ()
     not_fixed: tuple[str, ...] = ()
+    hidden: Hidden = Hidden()
 
     @property
     def is_said(self) -> bool:
@@ -134,7 +135,7 @@ class ReportContext:
         """What the page links to at its top, by id: what it has of it."""
         every = (
             ("reasons", "Why", self.reasons and not self.is_said),
-            ("gaps", "Not tested", self.has_candidate or self.failures),
+            ("gaps", "Not tested", True),
             ("matrix", "Outcomes", True),
             ("claims", "Claims", self.claims),
             ("operator", "Operator", self.upgrade),
@@ -159,21 +160,24 @@ def report_context(
     """Return what the report shows; `journals` are the events of each run by its folder."""
     limits = limits or Limits()
     chosen = _chosen_runs(record, journals, limits.timelines)
+    reasons = rests_on(record.verdict, record.reasons)
+    failures, waived = list(_failures(record.runs, limits.text)), waived_view(record, limits.text)
     proving, kafkas = _proving_phases(record, journals), kafkas_compared(record.arms)
     return ReportContext(
-        verdict=record.verdict.value,
+        verdict=record.answer.value,
         sentence=cut(record.sentence, limits.text),
         against=cut(record.against, limits.text),
-        reasons=tuple(cut(reason, limits.text) for reason in rests_on(record.verdict, record.reasons)),
-        product="Build verification" if kafkas else "Patch verification",
+        reasons=tuple(cut(reason, limits.text) for reason in reasons[: limits.rows]),
+        product=_product(record),
         kafka_version=" → ".join(kafka.version for kafka in kafkas) if kafkas else record.kafka_version,
         question=_question(record),
         claims_summary=_claims_summary(record.claims),
+        evidence_of=_evidence_of(record.scenarios),
         runs_summary=_runs_summary(record),
         arms=record.arms,
         kafkas=kafka_views(record, journals),
-        claims=claim_views(record, limits.text),
-        rows=result_matrix.rows(record, limits.text),
+        claims=claim_views(record, limits.text, limits.rows),
+        rows=result_matrix.rows(record, limits.text, limits.rows),
         contrasts=rollout_first(
             contrast_view(
                 each,
@@ -191,8 +195,8 @@ def report_context(
         proof=proof_view(record, limits.findings, limits.text),
         reach=reach_view(record, limits.steps * 4, limits.text),
         inertness=result_matrix.inertness(record),
-        history=history,
-        waived=waived_view(record, limits.text),
+        history=_history(history, limits.rows) if history else None,
+        waived=waived[: limits.rows],
         evidence=tuple(_evidence(file) for file in record.evidence[: limits.evidence]),
         hidden_evidence=max(len(record.evidence) - limits.evidence, 0),
         evidence_summary=_evidence_summary(record.evidence),
@@ -201,23 +205,42 @@ def report_context(
         noticed=noticed(record, limits.text),
         cost_overview=cost_overview(record),
         costs=cost_views(record, journals, limits.timelines),
-        measures=measures_of(record, _in_order(record)),
-        not_tested=record.not_tested,
-        failures=tuple(_failures(record.runs, limits.text)),
+        measures=measures_of(record, _in_order(record), limits.rows),
+        not_tested=tuple(cut(gap, limits.text) for gap in record.not_tested[: limits.rows]),
+        failures=tuple(failures[: limits.rows]),
         started_at=record.started_at,
         command=" ".join(("harness", *record.argv)),
         host=record.host,
         times=_times(record),
         upgrade=upgrade_summary(upgrade) if upgrade else None,
         reused=tuple(cut(each, limits.text) for each in record.reused),
-        gantt=gantt(times) if times else None,
         remarks=tuple(cut(each, limits.text) for each in record.remarks),
         not_fixed=tuple(cut(each, limits.text) for each in record.not_fixed),
+        gantt=gantt(times, limits.rows) if times else None,
+        hidden=Hidden(
+            reasons=beyond(reasons, limits.rows),
+            gaps=beyond(record.not_tested, limits.rows),
+            failures=beyond(failures, limits.rows),
+            rows=beyond(record.scenarios, limits.rows),
+            claims=beyond(record.claims, limits.rows),
+            costs=beyond({(cost.scenario, cost.arm) for cost in record.costs}, limits.timelines),
+            history=beyond(history.cells, limits.rows) if history else 0,
+            waived=beyond(waived, limits.rows),
+        ),
+        has_candidate=record.expectations is None,
     )
 
 
+def _product(record: VerdictRecord) -> str:
+    if record.expectations:
+        return "Kafka as it is"
+    return "Build verification" if kafkas_compared(record.arms) else "Patch verification"
+
+
 def _question(record: VerdictRecord) -> str:
-    """Return what was asked of the candidate, which depends on what it is known to be."""
+    """Return what was asked of Kafka as it is, or of the candidate, which depends on what it is known to be."""
+    if record.expectations:
+        return "Does Kafka show what the scenarios expect of it?"
     kafkas = kafkas_compared(record.arms)
     match record.kind:
         case CandidateKind.UNKNOWN if kafkas:
@@ -241,6 +264,16 @@ def _claims_summary(claims: Sequence[JudgedClaim]) -> str:
     return ", ".join(f"{count} {status}" for status, count in counts.items() if count)
 
 
+def _evidence_of(scenarios: Sequence[JudgedScenario]) -> str:
+    proving = sum(scenario.discriminates for scenario in scenarios)
+    return f"{proving} of {counted(len(scenarios), 'scenario')}"
+
+
+def _history(history: Sparklines, most: int) -> Sparklines:
+    """Return the history of so many cells, of those before others of which something is new."""
+    return replace(history, cells=kept(history.cells, most, lambda cell: bool(cell.trend)))
+
+
 def _runs_summary(record: VerdictRecord) -> str:
     scenarios, arms = len(record.scenarios), len(record.arms)
     return f"{len(record.runs)} ({counted(scenarios, 'scenario')} × {counted(arms, 'arm')} × {record.repeats})"
@@ -259,8 +292,8 @@ def _proving_phases(record: VerdictRecord, journals: Mapping[str, Sequence[Entry
 def _chosen_runs(record: VerdictRecord, journals: Mapping[str, Sequence[Entry]], most: int) -> list[JudgedRun]:
     """Return the runs whose timelines are shown: all, or first those that did not pass."""
     with_journal = [run for run in record.runs if journals.get(run.key.folder)]
-    kept = {run.key for run in sorted(with_journal, key=lambda run: run.check.is_fine)[:most]}
-    return [run for run in _in_order(record) if run.key in kept]
+    chosen = {run.key for run in kept(with_journal, most, lambda run: not run.check.is_fine)}
+    return [run for run in _in_order(record) if run.key in chosen]
 
 
 def _in_order(record: VerdictRecord) -> list[JudgedRun]:

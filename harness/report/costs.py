@@ -11,6 +11,7 @@ from harness.model.costs import Cost
 from harness.model.events import NodeSampled
 from harness.model.runs import RunKey
 from harness.model.verdict import VerdictRecord
+from harness.report.limits import kept
 from harness.report.result_matrix import slug
 from harness.report.share_curves import Panel, panels
 from harness.rundir.journal import Entry
@@ -60,10 +61,11 @@ class CostView:
 
 
 def cost_views(record: VerdictRecord, journals: Mapping[str, Sequence[Entry]], most: int) -> tuple[CostView, ...]:
-    """Return a view for each scenario and arm that has costs, at most so many with curves."""
+    """Return a view for each scenario and arm that has costs, at most so many, those first with one over its limit."""
     grouped = groupby(record.costs, key=lambda cost: (cost.scenario, cost.arm, cost.control))
     found = [(key, list(costs)) for key, costs in grouped]
-    return tuple(_view(record, *key, costs, journals if at < most else {}) for at, (key, costs) in enumerate(found))
+    shown = kept(found, most, lambda each: any(cost.over for cost in each[1]))
+    return tuple(_view(record, *key, costs, journals) for key, costs in shown)
 
 
 def _view(

@@ -1,8 +1,12 @@
-"""The differences between two folders of logs as JUnit's cases: what the second adds at WARN or worse fails; pure."""
+"""The differences between two folders of logs as JUnit's cases; pure.
+
+What the second adds at WARN or worse fails, and what was not read is an error.
+"""
 
 from __future__ import annotations
 
 from harness.model.findings import WORSE, Contrast, Finding, Significance
+from harness.model.log_totals import Totals
 from harness.report.junit_xml import Case, CaseResult, Suite, render_junit
 
 SUITE = "log diff"
@@ -10,9 +14,9 @@ _NAME = 200
 _MOST = 1000
 
 
-def render_findings(contrast: Contrast) -> str:
-    """Return JUnit XML with one suite and a case per message type that differs."""
-    cases = tuple(map(_case, contrast.findings[:_MOST]))
+def render_findings(contrast: Contrast, totals: Totals) -> str:
+    """Return JUnit XML with one suite: a case per log that was not read whole, then per message type that differs."""
+    cases = (*map(_unread, totals.not_whole[:_MOST]), *map(_case, contrast.findings[:_MOST]))
     return render_junit(f"{SUITE}: {contrast.base} against {contrast.candidate}", [Suite(SUITE, cases)])
 
 
@@ -27,6 +31,11 @@ def result_of(finding: Finding) -> CaseResult:
             return CaseResult.SKIPPED
         case Significance.WITHIN:
             return CaseResult.PASSED
+
+
+def _unread(log: tuple[str, str]) -> Case:
+    name, why = log
+    return Case(SUITE, f"read {name}", 0.0, CaseResult.ERROR, why, why)
 
 
 def _case(finding: Finding) -> Case:

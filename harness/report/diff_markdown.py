@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from harness.model.findings import Contrast, Finding, Significance
+from harness.model.log_totals import Totals
 from harness.report.diffpage import headline
 from harness.report.markdown import plain
 
 _ROWS = 50
 
 
-def render_diff_markdown(contrasts: Sequence[Contrast], left_out: Sequence[str]) -> str:
+def render_diff_markdown(contrasts: Sequence[Contrast], totals: Totals) -> str:
     """Return what differs in each contrast, worst first, without what is noise, and what was not read."""
-    notes = [f"- {plain(sentence)}" for sentence in left_out]
-    return "\n".join([*(line for each in contrasts for line in _contrast(each)), *notes]) + "\n"
+    notes = [f"- {plain(sentence)}" for sentence in totals.left_out]
+    return "\n".join([*(line for each in contrasts for line in _contrast(each, totals)), *notes]) + "\n"
 
 
-def _contrast(contrast: Contrast) -> list[str]:
+def _contrast(contrast: Contrast, totals: Totals) -> list[str]:
     apart = [finding for finding in contrast.findings if finding.significance is not Significance.WITHIN]
     title = f"### Logs of {plain(contrast.base)} and {plain(contrast.candidate)}"
     rows = [
@@ -27,7 +28,7 @@ def _contrast(contrast: Contrast) -> list[str]:
     ]
     hidden = len(apart) - _ROWS
     more = [f"{hidden} more differ.", ""] if hidden > 0 else []
-    return [title, "", f"**{headline(contrast)}.**", "", *([*rows, ""] if apart else []), *more]
+    return [title, "", f"**{headline(contrast, totals)}.**", "", *([*rows, ""] if apart else []), *more]
 
 
 def _row(finding: Finding) -> str:

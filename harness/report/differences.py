@@ -133,7 +133,7 @@ def contrast_view(
         contrast.candidate,
         meaning,
         summary_of_two(differing) if contrast.of_two_kafkas else _summary(known.repeated, known.more_runs, groups),
-        tuple(_cause(known, cause, caused, most, text) for cause, caused in fallout.items() if caused),
+        tuple(_cause(known, cause, caused, most, text) for cause, caused in fallout.items() if caused)[: most + 1],
         tuple(views[:most]),
         known.repeated,
         min(len(telling), most),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from harness.model.time_book import TimeBook, TimeKind, TimeSpan
 from harness.report.drawing import AXIS, LEFT, WIDTH, Box, Scale, fitting
+from harness.report.limits import beyond
 
 _LANE = 26.0
 _BAR = 18.0
@@ -46,7 +47,7 @@ class GanttRow:
 
 @dataclass(frozen=True, slots=True)
 class Gantt:
-    """The chart: lengths in user units, and in `description` what it shows in all."""
+    """The chart in user units: `description` is what it shows in all, `hidden` how many shorter spans it does not."""
 
     width: float
     height: float
@@ -57,10 +58,14 @@ class Gantt:
     ticks: tuple[tuple[float, str], ...]
     rows: tuple[GanttRow, ...]
     description: str
+    hidden: int = 0
 
 
-def gantt(book: TimeBook) -> Gantt:
-    """Lay out what went on in a command, from left to right on one axis of seconds."""
+def gantt(book: TimeBook, most: int) -> Gantt:
+    """Lay out what went on in a command, from left to right on one axis of seconds; of many the longest."""
+    longest = sorted(book.spans, key=lambda span: -span.seconds)[:most]
+    hidden = beyond(book.spans, most)
+    book = replace(book, spans=tuple(span for span in book.spans if span in longest))
     scale = Scale(max((span.end for span in book.spans), default=0.0))
     named = [lane for lane in _lanes(book.spans) if lane[1]]
     lanes = tuple(
@@ -70,7 +75,8 @@ def gantt(book: TimeBook) -> Gantt:
     axis_y = len(lanes) * _LANE + 2
     rows = tuple(_row(span, book.processors) for span in sorted(book.spans, key=lambda span: (span.start, span.name)))
     ticks = scale.ticks()
-    return Gantt(WIDTH, axis_y + AXIS, LEFT, _BAR, axis_y, lanes, ticks, rows, _description(book, scale.seconds))
+    description = _description(book, scale.seconds)
+    return Gantt(WIDTH, axis_y + AXIS, LEFT, _BAR, axis_y, lanes, ticks, rows, description, hidden)
 
 
 def _lanes(spans: Sequence[TimeSpan]) -> Iterator[tuple[str, Sequence[TimeSpan]]]:

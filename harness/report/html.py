@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from harness.judge.expectations import MetCell
 from harness.model.operator_changes import OperatorChanges
 from harness.model.sparklines import Sparklines
 from harness.model.time_book import TimeBook
 from harness.model.verdict import VerdictRecord
-from harness.report.context import Limits, report_context
-from harness.report.expected_page import without_candidate
+from harness.report.context import report_context
+from harness.report.limits import BUDGET_BYTES, Limits, within_budget
 from harness.report.page import render_page
 from harness.rundir.journal import Entry
-
-BUDGET_BYTES = 2_000_000
 
 
 def render_html(
@@ -23,21 +20,15 @@ def render_html(
     budget: int = BUDGET_BYTES,
     history: Sparklines | None = None,
     upgrade: OperatorChanges | None = None,
-    met: Sequence[MetCell] = (),
     times: TimeBook | None = None,
 ) -> str:
     """Return the page; whatever would take it over `budget` bytes is cut, and the page says so.
 
-    `met` are the cells of a verification without a candidate; `times` says when what went on, where somebody asked.
+    `times` says when what went on, where somebody asked.
     """
 
     def page_within(limits: Limits) -> str:
         context = report_context(record, journals, limits, history, upgrade, times)
-        return render_page("report.html.j2", report=without_candidate(context, met) if met else context)
+        return render_page("report.html.j2", report=context)
 
-    limits = Limits()
-    page = page_within(limits)
-    while len(page.encode()) > budget and limits.timelines:
-        limits = limits.halved()
-        page = page_within(limits)
-    return page
+    return within_budget(page_within, budget=budget)

@@ -16,7 +16,7 @@ HERE = RunDirectory(Path())  # as the report sees it, which lies in it
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A relative address and what is written on it."""
+    """A relative address and what is written on it; the address is empty where there is nothing to go to."""
 
     href: str
     text: str

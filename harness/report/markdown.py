@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from harness.base.text import counted, cut, visible
-from harness.judge.expectations import Met, MetCell, all_met
+from harness.model.expectations import Expectations
 from harness.report.context import ReportContext
-from harness.report.result_matrix import CellView
+from harness.report.result_matrix import CellView, MatrixRow
 
 _TEXT = 300
 _ROWS = 100
@@ -19,16 +18,15 @@ def render_markdown(report: ReportContext) -> str:
     return "\n".join([*_verdict(report), *_arms(report), *_matrix(report), *_claims(report)]) + "\n"
 
 
-def render_expectations(cells: Sequence[MetCell]) -> str:
+def render_expectations(found: Expectations) -> str:
     """Return the summary of a verification without a candidate: what was expected of Kafka as it is, and what came."""
-    met = sum(cell.met is Met.EXPECTED for cell in cells)
     rows = (
         f"| {plain(cell.scenario)} | {plain(cell.arm)} | {plain(cell.wanted)} | {plain(cell.shown)} | {cell.met} |"
-        for cell in cells[:_ROWS]
+        for cell in found.cells[:_ROWS]
     )
     return "\n".join(
         [
-            f"# {all_met(cells)}: {met} of {counted(len(cells), 'cell')} show what is expected of stock",
+            f"# {found.answer}: {found.met} of {counted(len(found.cells), 'cell')} show what is expected of stock",
             "",
             "There is no candidate.",
             "",
@@ -69,7 +67,7 @@ def _arms(report: ReportContext) -> list[str]:
 def _matrix(report: ReportContext) -> list[str]:
     names = " | ".join(plain(arm.name) for arm in report.arms)
     lines = [
-        f"| {plain(row.name)} | {' | '.join(map(_cell, row.cells))} | {_effect(row.effect, row.discriminates)} |"
+        f"| {plain(row.name)} | {' | '.join(map(_cell, row.cells))} | {_effect(row, report)} |"
         for row in report.rows[:_ROWS]
     ]
     return [f"| scenario | {names} | means |", "|---" * (len(report.arms) + 2) + "|", *lines, ""]
@@ -83,9 +81,10 @@ def _cell(cell: CellView | None) -> str:
     return f"{cell.sign} {cell.state}{name}{expected}, {cell.counted}"
 
 
-def _effect(effect: str, discriminates: bool) -> str:
-    says_so = effect == "does not discriminate"
-    return effect if discriminates or says_so else f"{effect}; no evidence"
+def _effect(row: MatrixRow, report: ReportContext) -> str:
+    """Return what a scenario means, and that it is no evidence for a claim where there are any."""
+    is_none = report.claims and not row.discriminates and row.effect != "does not discriminate"
+    return f"{row.effect}; no evidence" if is_none else row.effect
 
 
 def _claims(report: ReportContext) -> list[str]:

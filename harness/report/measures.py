@@ -10,6 +10,7 @@ from statistics import mean, median, variance
 from harness.model.arms import Role
 from harness.model.verdict import JudgedRun, VerdictRecord
 from harness.report.figures import describe, figure
+from harness.report.limits import beyond
 
 _LEVEL = 0.95
 
@@ -26,16 +27,18 @@ class MeasureRow:
 
 @dataclass(frozen=True, slots=True)
 class Measures:
-    """All figures: `rows` over repeats, `runs` one by one under `names`."""
+    """The figures: `rows` over repeats, `runs` one by one under `names`; how many of both are not shown."""
 
     arms: tuple[str, ...]
     rows: tuple[MeasureRow, ...]
     names: tuple[str, ...]
     runs: tuple[tuple[str, tuple[str, ...]], ...]
+    hidden_rows: int = 0
+    hidden_runs: int = 0
 
 
-def measures_of(record: VerdictRecord, runs: Sequence[JudgedRun]) -> Measures:
-    """Return the figures of `runs`, in their order, but for those that are shown as costs.
+def measures_of(record: VerdictRecord, runs: Sequence[JudgedRun], most: int) -> Measures:
+    """Return the figures of `runs`, in their order, but for those that are shown as costs: so many of each.
 
     What runs of before were measured to do is none of this verification's.
     """
@@ -48,14 +51,17 @@ def measures_of(record: VerdictRecord, runs: Sequence[JudgedRun]) -> Measures:
         for scenario in scenarios
         for name in names
     ]
+    shown_rows = [row for row in rows if any(each != "–" for each in row.arms)]
     return Measures(
         tuple(arm.name for arm in record.arms),
-        tuple(row for row in rows if any(each != "–" for each in row.arms)),
+        tuple(shown_rows[:most]),
         tuple(describe(name) for name in names),
         tuple(
             (f"{r.scenario} · {r.arm} · {r.repeat}", tuple(figure(r.measures.get(name)) for name in names))
-            for r in runs
+            for r in runs[:most]
         ),
+        beyond(shown_rows, most),
+        beyond(runs, most),
     )
 
 

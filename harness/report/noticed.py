@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from harness.base.text import counted, cut
 from harness.model.arms import Role
+from harness.model.expectations import Met
 from harness.model.verdict import CellState, VerdictRecord
 from harness.proof.proof_summary import describe_reach, describe_tests
 
 
 def noticed(record: VerdictRecord, text: int) -> tuple[str, ...]:
     """Return, in sentences, what would have been noticed."""
+    if record.expectations:
+        decided = [cell for cell in record.expectations.cells if cell.met is not Met.UNDECIDED]
+        of_each = f"{counted(len(decided), 'cell')} {'was' if len(decided) == 1 else 'were'} decided"
+        return (f"A Kafka that shows anything but what is expected of it, by name: {of_each}.",)
     planted = f"A defect as small as the planted ones that the suite noticed: {'; '.join(record.would_show)}."
     found = (*_controls(record), *([planted] if record.would_show else []), *_looked_at(record))
     return tuple(cut(sentence, text) for sentence in found)
@@ -42,7 +47,7 @@ def _looked_at(record: VerdictRecord) -> list[str]:
         )
     if record.contrasts:
         pairs = counted(len(record.contrasts), "pair")
-        found.append(f"A candidate that logs otherwise: every line of {pairs} of arms was compared.")
+        found.append(f"A candidate that logs otherwise: the logs of {pairs} of arms were compared line by line.")
     if record.proof is not None:
         rules = counted(len(record.proof.looked_at), "rule")
         found.append(f"A jar that is no drop-in: {rules} applied; {describe_tests(record.proof.tests)}.")

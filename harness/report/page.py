@@ -54,8 +54,8 @@ def _environment(templates: Path) -> Environment:
 
 
 def soft(text: str) -> Markup:
-    """Return text that may be broken behind its dots and slashes, so that no word need be broken."""
-    return Markup(re.sub(r"(?<=\w)([._/:$])(?=\w)", r"\1<wbr>", str(escape(visible(text)))))  # noqa: S704  escaped
+    """Return text that may be broken behind what joins words in a name, so that no word need be broken."""
+    return Markup(re.sub(r"(?<=\w)([._/:$=,])(?=\w)", r"\1<wbr>", str(escape(visible(text)))))  # noqa: S704  escaped
 
 
 def _visible(value: object) -> object:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from harness.base.text import cut
 from harness.model.proof import AuditAnswer, ClaimedTest, Coverage, Difference, FailedTest, TestClass
 from harness.model.simulation import FailedSeed, Simulation
-from harness.model.verdict import JudgedClaim, VerdictRecord
+from harness.model.verdict import ClaimStatus, JudgedClaim, VerdictRecord
 from harness.proof.proof_summary import (
     describe_answers,
     describe_differences,
@@ -18,6 +18,7 @@ from harness.proof.proof_summary import (
     headline,
 )
 from harness.report.figures import describe
+from harness.report.limits import kept
 from harness.report.links import HERE, Link, Quote, evidence_link, quote_of
 
 
@@ -139,9 +140,10 @@ class ReachView:
     hidden: int
 
 
-def claim_views(record: VerdictRecord, text: int) -> tuple[ClaimView, ...]:
-    """Return every claim, in the order of the verdict."""
-    return tuple(_claim(record, claim, text) for claim in record.claims)
+def claim_views(record: VerdictRecord, text: int, most: int) -> tuple[ClaimView, ...]:
+    """Return so many claims, those first that are not held, in the order of the verdict."""
+    shown = kept(record.claims, most, lambda claim: claim.status is not ClaimStatus.HELD)
+    return tuple(_claim(record, claim, text) for claim in shown)
 
 
 def _claim(record: VerdictRecord, claim: JudgedClaim, text: int) -> ClaimView:

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 
 from harness.base.text import cut
 from harness.model.arms import Arm, Role
+from harness.model.expectations import Met
 from harness.model.runs import Evidence
 from harness.model.verdict import CellState, JudgedCell, JudgedRun, JudgedScenario, Standing, VerdictRecord
 from harness.report.figures import inline_figures
+from harness.report.limits import kept
 from harness.report.links import Link, Quote, evidence_link, journal_link, quote_of
 
 SIGNS = {
@@ -21,6 +23,12 @@ SIGNS = {
     CellState.UNSUPPORTED: "–",
     CellState.UNSTABLE: "≠",
     CellState.MISSING: "…",
+}
+_STANDING_OF_STOCK = {
+    Standing.AS_CLAIMED: "as expected",
+    Standing.NOT_AS_CLAIMED: "not as expected",
+    Standing.UNDECIDED: "undecided",
+    Standing.UNSUPPORTED: "unsupported",
 }
 _MOST_LINKS = 6
 _MOST_QUOTES = 2
@@ -76,9 +84,14 @@ def slug(*parts: str) -> str:
     return "-".join(re.sub(r"[^A-Za-z0-9]+", "-", part).strip("-").lower() for part in parts)
 
 
-def rows(record: VerdictRecord, text: int) -> tuple[MatrixRow, ...]:
-    """Return a row per scenario, in the order of the declaration."""
-    return tuple(_row(record, scenario, text) for scenario in record.scenarios)
+def rows(record: VerdictRecord, text: int, most: int) -> tuple[MatrixRow, ...]:
+    """Return a row per scenario, in the order of the declaration; of more than `most` what is odd is kept."""
+    shown = kept(record.scenarios, most, _is_odd)
+    return tuple(_row(record, scenario, text) for scenario in shown)
+
+
+def _is_odd(scenario: JudgedScenario) -> bool:
+    return any(cell.standing is not Standing.AS_CLAIMED for cell in scenario.cells)
 
 
 def inertness(record: VerdictRecord) -> tuple[InertnessView, ...]:
@@ -100,7 +113,7 @@ def _row(record: VerdictRecord, scenario: JudgedScenario, text: int) -> MatrixRo
         name=scenario.name,
         question=scenario.question,
         verdict=scenario.verdict.value if scenario.verdict else "",
-        effect=scenario.effect,
+        effect="" if record.expectations else scenario.effect,
         discriminates=scenario.discriminates,
         sentences=tuple(cut(sentence, text) for sentence in record.about(scenario.name)),
         cells=tuple(_cell(record, scenario, arm, text) for arm in record.arms),
@@ -112,21 +125,32 @@ def _cell(record: VerdictRecord, scenario: JudgedScenario, arm: Arm, text: int) 
     if cell is None:
         return None
     runs = record.runs_of(scenario.name, arm.name)
+    standing = _STANDING_OF_STOCK[cell.standing] if record.expectations else _standing(cell)
     quoted, places = _evidence(runs)
     return CellView(
         arm=arm.name,
         sign=SIGNS[cell.state],
         state=cell.state.value,
         expectation=cell.expectation,
-        standing=_standing(cell),
+        standing=standing,
         expected=" and ".join(map(str, cell.expected)),
         counted=f"{cell.agreeing} of {cell.declared}{made_before(runs)}",
-        reason=cut(cell.reason, min(text, _REASON)),
+        reason=cut(_reason(record, scenario, cell), min(text, _REASON)),
         figures=inline_figures([run.measures for run in runs]),
         quotes=tuple(quote_of(evidence, min(text, _QUOTE)) for evidence in quoted),
         links=_links(runs, places),
         rerun=cell.rerun,
     )
+
+
+def _reason(record: VerdictRecord, scenario: JudgedScenario, cell: JudgedCell) -> str:
+    """Return why a cell is what it is; of Kafka as it is also what is expected of it, or where its defect is known."""
+    met = record.expectations.cell(scenario.name, cell.arm) if record.expectations else None
+    if met is None:
+        return cell.reason
+    known = f"known: {met.known}" if met.known else ""
+    wanted = known if met.met is Met.EXPECTED else f"{met.wanted} is expected"
+    return ": ".join(filter(None, (cell.reason, wanted)))
 
 
 def made_before(runs: Sequence[JudgedRun]) -> str:

@@ -22,12 +22,15 @@ def render_rollout_summary(found: RolloutVerdict) -> str:
         [
             f"# Rollout {found.outcome}: {plain(found.sentence)}",
             "",
+            *([f"**Strongest reason against it:** {plain(found.against)}", ""] if found.against else []),
             *(f"- {plain(reason)}" for reason in found.reasons[:_ROWS]),
             *(f"- Warning: {plain(note)}" for note in list(notes)[:_ROWS]),
             "",
             "| rehearsal | outcome | time | turns | longest pause | lost | reason |",
             "|---|---|---|---|---|---|---|",
             *rows,
+            "",
+            *(f"- Not rehearsed: {plain(gap)}" for gap in found.not_rehearsed[:_ROWS]),
             "",
         ]
     )

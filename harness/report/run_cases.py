@@ -1,4 +1,4 @@
-"""The runs of a verification as JUnit's cases: passed when they show what is claimed; pure."""
+"""The runs of a verification as JUnit's cases: passed when they show what is claimed, or expected of stock; pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _RESULTS = {
 
 def render_runs(record: VerdictRecord) -> str:
     """Return JUnit XML with a suite per scenario and a case per run."""
-    return render_junit(f"verdict {record.verdict}", [suite_of(record, scenario) for scenario in record.scenarios])
+    return render_junit(f"verdict {record.answer}", [suite_of(record, scenario) for scenario in record.scenarios])
 
 
 def suite_of(record: VerdictRecord, scenario: JudgedScenario) -> Suite:
@@ -39,7 +39,7 @@ def case_of(scenario: JudgedScenario, run: JudgedRun) -> Case:
 
 def _story(scenario: JudgedScenario, run: JudgedRun) -> str:
     cell = scenario.cell(run.arm)
-    expected = f"claimed: {' and '.join(map(str, cell.expected))}" if cell and cell.expected else ""
+    expected = f"expected: {' and '.join(map(str, cell.expected))}" if cell and cell.expected else ""
     places = [f"see {each.place}" for each in run.evidence]
     again = f"again: {cell.rerun}" if cell else ""
     return "\n".join(filter(None, (expected, *places, again)))

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from harness.base.text import cut
 from harness.model.topic_ids import MEANS, Answer, Finding, IdState, TopicIdCheck
+from harness.report.limits import Limits, beyond, within_budget
 from harness.report.page import render_page
 from harness.topicids.sentences import brokers, places, sentence, state_words
 
-_MOST_ROWS = 500
-_TEXT = 1000
+_LIMITS = Limits(rows=500, text=1000)
 _TONES = {Answer.HEALTHY: "ship", Answer.MISMATCH: "hold", Answer.UNDECIDED: "inconclusive"}
 
 
@@ -51,6 +51,7 @@ class TopicIdsPage:
     counts: tuple[tuple[str, int], ...]
     states: tuple[StateView, ...]
     gaps: tuple[str, ...]
+    hidden_gaps: int
     passed_over: tuple[tuple[str, int], ...]
     left_off: int
 
@@ -58,15 +59,16 @@ class TopicIdsPage:
     def sections(self) -> tuple[tuple[str, str], ...]:
         """What the page links to at its top, by id."""
         own = ((each.id, each.title) for each in self.states)
-        return (("counts", "Directories"), *own, ("gaps", "Not looked at"))
+        gaps = (("gaps", "Not looked at"),) if self.gaps else ()
+        return (("counts", "Directories"), *own, *gaps)
 
 
 def render_topic_ids(check: TopicIdCheck) -> str:
     """Return the page. Equal input gives equal bytes."""
-    return render_page("topic-ids.html.j2", page=topic_ids_page(check))
+    return within_budget(lambda limits: render_page("topic-ids.html.j2", page=topic_ids_page(check, limits)), _LIMITS)
 
 
-def topic_ids_page(check: TopicIdCheck) -> TopicIdsPage:
+def topic_ids_page(check: TopicIdCheck, limits: Limits = _LIMITS) -> TopicIdsPage:
     """Return what the page shows."""
     return TopicIdsPage(
         _TONES[check.answer],
@@ -76,28 +78,29 @@ def topic_ids_page(check: TopicIdCheck) -> TopicIdsPage:
         brokers(check.brokers),
         check.topics,
         tuple((state_words(state, check), count) for state, count in check.counts.items()),
-        tuple(view for state in IdState if (view := _state(state, check)).rows),
-        check.gaps,
+        tuple(view for state in IdState if (view := _state(state, check, limits)).rows),
+        tuple(cut(gap, limits.text) for gap in check.gaps[: limits.rows]),
+        beyond(check.gaps, limits.rows),
         tuple(check.passed_over.items()),
         check.hidden,
     )
 
 
-def _state(state: IdState, check: TopicIdCheck) -> StateView:
+def _state(state: IdState, check: TopicIdCheck, limits: Limits) -> StateView:
     findings = [each for each in check.findings if each.state is state]
-    rows = tuple(map(_row, findings[:_MOST_ROWS]))
+    rows = tuple(_row(each, limits.text) for each in findings[: limits.rows])
     title = state_words(state, check)
     title = title[:1].upper() + title[1:]
     count = check.counts.get(state, 0)
-    return StateView(state.name.lower(), title, MEANS[state], count, rows, max(len(findings) - _MOST_ROWS, 0))
+    return StateView(state.name.lower(), title, MEANS[state], count, rows, beyond(findings, limits.rows))
 
 
-def _row(finding: Finding) -> Row:
+def _row(finding: Finding, text: int) -> Row:
     return Row(
         finding.topic,
         finding.expected,
         finding.found,
-        cut(finding.reason, _TEXT),
-        cut(places(finding), _TEXT),
+        cut(finding.reason, text),
+        cut(places(finding), text),
         finding.directories,
     )

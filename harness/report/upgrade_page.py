@@ -8,14 +8,14 @@ from statistics import median
 
 from harness.base.text import counted, cut
 from harness.model.operator_changes import Area, Change, Figure, OperatorChanges, Weight
+from harness.report.limits import Limits, beyond, within_budget
 from harness.report.page import render_page
 
 _TITLES: Mapping[Weight, str] = {Weight.BREAKS: "Breaks", Weight.CHANGES: "Changes", Weight.ADDS: "New"}
 _IN_TABLES = tuple(area for area in Area if area is not Area.FIGURES)  # these have a table of their own
 _FIRST_OF_AN_AREA = 3
 _AT_ONCE = 8  # rows of a table that are not folded away
-_MOST_ROWS = 400
-_TEXT = 400
+_LIMITS = Limits(rows=400, text=400)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +72,10 @@ class UpgradePage:
     candidate: str
     tone: str
     sentence: str
+    against: str
     first: tuple[Row, ...]
     used: tuple[Row, ...]
+    hidden_used: int
     files: tuple[str, ...]
     areas: tuple[AreaView, ...]
     figures: tuple[FigureView, ...]
@@ -85,9 +87,10 @@ class UpgradePage:
         """What the page links to at its top, by id."""
         own = (("used", "Your files"),) if self.files else ()
         areas = ((area.id, area.title) for area in self.areas)
+        first = (("first", "First"),) if self.first else ()
         costs = (("costs", "Costs"),) if self.figures else ()
         gaps = (("gaps", "Not compared"),) if self.gaps else ()
-        return (*own, ("first", "First"), *areas, *costs, *gaps)
+        return (*own, *first, *areas, *costs, *gaps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,15 +103,15 @@ class UpgradeSummary:
 
 def upgrade_summary(changes: OperatorChanges) -> UpgradeSummary:
     """Return what a report shows that links to the page."""
-    return UpgradeSummary(summary(changes), tuple(map(_row, first_of(changes))))
+    return UpgradeSummary(summary(changes), tuple(_row(each, _LIMITS) for each in first_of(changes)))
 
 
 def render_upgrade(changes: OperatorChanges) -> str:
     """Return the page. Equal input gives equal bytes."""
-    return render_page("upgrade.html.j2", page=upgrade_page(changes))
+    return within_budget(lambda limits: render_page("upgrade.html.j2", page=upgrade_page(changes, limits)), _LIMITS)
 
 
-def upgrade_page(changes: OperatorChanges) -> UpgradePage:
+def upgrade_page(changes: OperatorChanges, limits: Limits = _LIMITS) -> UpgradePage:
     """Return what the page shows."""
     used = [change for change in changes.changes if change.used]
     return UpgradePage(
@@ -116,10 +119,12 @@ def upgrade_page(changes: OperatorChanges) -> UpgradePage:
         changes.candidate,
         _tone(changes),
         summary(changes),
-        tuple(map(_row, first_of(changes))),
-        tuple(map(_row, used)),
+        cut(_against(changes), limits.text),
+        tuple(_row(each, limits) for each in first_of(changes)),
+        tuple(_row(each, limits) for each in used[: limits.rows]),
+        beyond(used, limits.rows),
         changes.files,
-        tuple(view for area in _IN_TABLES if (view := _area(changes, area)).blocks),
+        tuple(view for area in _IN_TABLES if (view := _area(changes, area, limits)).blocks),
         tuple(map(_figure, changes.figures)),
         _boots(changes),
         changes.gaps,
@@ -137,6 +142,16 @@ def summary(changes: OperatorChanges) -> str:
     return (
         f"{first}, {alters} {'changes' if alters == 1 else 'change'}, {adds} {'is' if adds == 1 else 'are'} new.{own}"
     )
+
+
+def _against(changes: OperatorChanges) -> str:
+    """Return the strongest reason against the summary."""
+    if changes.gaps:
+        more = f" And {counted(len(changes.gaps) - 1, 'thing')} more." if len(changes.gaps) > 1 else ""
+        return f"Not all could be compared. {changes.gaps[0]}{more}"
+    if not changes.files:
+        return "None of your files was searched (--mine), so nobody knows which of these concern you."
+    return "Names, defaults and signatures are compared: what a tool of yours makes of a changed value is not seen."
 
 
 def first_of(changes: OperatorChanges) -> tuple[Change, ...]:
@@ -157,22 +172,25 @@ def _tone(changes: OperatorChanges) -> str:
     return "inconclusive" if breaking else "ship"
 
 
-def _row(change: Change) -> Row:
+def _row(change: Change, limits: Limits) -> Row:
+    def short(text: str) -> str:
+        return cut(text, limits.text)
+
     return Row(
         change.area.value,
-        cut(change.subject, _TEXT),
-        cut(change.where, _TEXT),
-        cut(change.base, _TEXT),
-        cut(change.candidate, _TEXT),
-        change.means,
-        tuple(f"{use.file}:{use.line}: {use.text}" for use in change.used),
+        short(change.subject),
+        short(change.where),
+        short(change.base),
+        short(change.candidate),
+        short(change.means),
+        tuple(short(f"{use.file}:{use.line}: {use.text}") for use in change.used[: limits.rows]),
     )
 
 
-def _area(changes: OperatorChanges, area: Area) -> AreaView:
+def _area(changes: OperatorChanges, area: Area, limits: Limits) -> AreaView:
     counts = changes.compared.get(area)
     compared = f"{counts[0]} in base, {counts[1]} in the candidate" if counts else ""
-    blocks = (_block([each for each in changes.of(weight) if each.area is area], weight) for weight in Weight)
+    blocks = (_block([each for each in changes.of(weight) if each.area is area], weight, limits) for weight in Weight)
     return AreaView(
         area.name.lower(),
         area.value[:1].upper() + area.value[1:],
@@ -181,10 +199,10 @@ def _area(changes: OperatorChanges, area: Area) -> AreaView:
     )
 
 
-def _block(changes: Sequence[Change], weight: Weight) -> Block:
-    rows = tuple(map(_row, changes[:_MOST_ROWS]))
+def _block(changes: Sequence[Change], weight: Weight, limits: Limits) -> Block:
+    rows = tuple(_row(change, limits) for change in changes[: limits.rows])
     at_once = _AT_ONCE if weight is not Weight.ADDS else 0
-    hidden = max(len(changes) - _MOST_ROWS, 0)
+    hidden = beyond(changes, limits.rows)
     return Block(_TITLES[weight], weight.value, len(changes), rows[:at_once], rows[at_once:], hidden)
 
 

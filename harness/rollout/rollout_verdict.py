@@ -7,7 +7,8 @@ from typing import assert_never
 
 from harness.model.rollout import Rehearsal, RolloutOutcome
 from harness.model.runs import Outcome
-from harness.rollout.rehearsals import CONTROL, FINALISED
+from harness.rollout.builds import CANDIDATE, WITH_KEY
+from harness.rollout.rehearsals import CONTROL, FINALISED, FORWARD_AND_BACK
 
 
 def decide_rollout(
@@ -15,7 +16,7 @@ def decide_rollout(
 ) -> tuple[RolloutOutcome, str, tuple[str, ...]]:
     """Decide all rehearsals together: (outcome, sentence, reasons); `missing` names those declared without a result.
 
-    If base itself cannot be rolled, nothing is said about the candidate.
+    If base itself cannot be rolled, nothing is said about the candidate; nor is it where no node ever ran it.
     """
     outcome, reasons = _decide(rehearsals, missing)
     return outcome, _sentence(outcome, rehearsals), reasons
@@ -34,7 +35,14 @@ def _decide(rehearsals: Sequence[Rehearsal], missing: Sequence[str]) -> tuple[Ro
         return RolloutOutcome.INCONCLUSIVE, unclear
     if not rehearsals:
         return RolloutOutcome.INCONCLUSIVE, ("nothing was rehearsed",)
+    if not any(map(ran_the_candidate, rehearsals)):
+        return RolloutOutcome.INCONCLUSIVE, (f"no node ran the candidate: add --rehearse {FORWARD_AND_BACK}",)
     return RolloutOutcome.PASSED, ()
+
+
+def ran_the_candidate(rehearsal: Rehearsal) -> bool:
+    """Return whether a node had a turn in a rehearsal that put the candidate on it, and came back."""
+    return any(turn.build in (CANDIDATE, WITH_KEY) and not turn.stopped for turn in rehearsal.turns)
 
 
 def _reasons(rehearsals: Sequence[Rehearsal], outcome: RolloutOutcome) -> tuple[str, ...]:

@@ -319,6 +319,15 @@ check_all() {
 finalise() {
     printf '%s\n' "$TOLD"
     confirm "finalise the features"
+    STARTED=no
+    for NODE in $(all_nodes); do
+        is_running "$NODE" </dev/null || halt "node $NODE is down: on base it could not start any more"
+        right_jar new
+    done
+    for NODE in $(all_nodes); do
+        say "node $NODE runs the new one: checks B, for $BEFORE_SECONDS s at most"
+        await "$BEFORE_SECONDS" $CHECKS_BEFORE || halt "$PROBLEM"
+    done
     TURNS=final NODE='' deadline=$(($(now) + COMMAND_SECONDS))
     rm -f "$DIR"/kafka-*
     PROBLEM=$(raise_features) || halt "$PROBLEM"

@@ -11,7 +11,7 @@ from harness.base.progress import Reporter
 from harness.engine.sealing import check_logs
 from harness.logs.folders import RepeatPlaces
 from harness.logs.folders import diff_folders as compare_folders
-from harness.logs.log_diff import diff_run
+from harness.logs.log_diff import Opener, diff_run
 from harness.model.findings import Contrast
 from harness.report.diff_cases import render_findings
 from harness.report.diff_markdown import render_diff_markdown
@@ -25,10 +25,13 @@ from harness.stages.timing import noted, timed
 from harness.toolbox.toolbox import Toolbox
 
 
-def diff(run_dir: Path, toolbox: Toolbox, reporter: Reporter, master: str = "") -> tuple[Contrast, ...]:
+def diff(
+    run_dir: Path, toolbox: Toolbox, reporter: Reporter, master: str = "", opener: Opener | None = None
+) -> tuple[Contrast, ...]:
     """Compare the arms' node logs, on a Spark cluster if one is named; writes logs/ in the run directory.
 
-    Raises HarnessError, also for a log that was changed after its run; that it failed is noted for the judge.
+    `opener` gives a session in place of one that is started now. Raises HarnessError, also for a log that was changed
+    after its run; that it failed is noted for the judge.
     """
     directory = RunDirectory(run_dir)
     arms = directory.declaration.read().arms
@@ -37,7 +40,7 @@ def diff(run_dir: Path, toolbox: Toolbox, reporter: Reporter, master: str = "") 
         try:
             check_logs(run_dir)
             clock = partial(noted, directory)
-            contrasts = diff_run(directory, arms, toolbox, reporter.report, master, noise_of(directory), clock)
+            contrasts = diff_run(directory, arms, toolbox, reporter.report, master, noise_of(directory), clock, opener)
         except HarnessError as error:
             note_comparison(directory, error.message)
             raise
@@ -65,7 +68,7 @@ def diff_folders(
     logs = LogsFolder(out)
     contrast = compare_folders(base, candidate, logs, layout, toolbox, reporter.report, repeats, master)
     totals = logs.totals.read()
-    write_text(logs.junit, render_findings(contrast))
-    write_text(logs.summary, render_diff_markdown((contrast,), totals.left_out))
+    write_text(logs.junit, render_findings(contrast, totals))
+    write_text(logs.summary, render_diff_markdown((contrast,), totals))
     write_text(logs.page, render_diff(contrast, totals, out))
     return contrast

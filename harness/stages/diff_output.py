@@ -1,4 +1,4 @@
-"""What `harness diff` prints, for people and for scripts, and what of it makes the exit code 1."""
+"""What `harness diff` prints, for people and for scripts, and what of it makes the exit code."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ from rich.table import Table
 from rich.text import Text
 
 from harness.base.errors import HarnessError, unknown
+from harness.base.text import counted
 from harness.model.findings import Contrast, Finding, FindingKind, Significance
+from harness.model.log_totals import Totals
 from harness.report.diff_markdown import render_diff_markdown
 from harness.rundir.parts import LogsFolder
 
 _SHOWN = 20
+_FOUND, _UNDECIDED = 1, 3
 
 
 def kinds_of(words: str) -> frozenset[FindingKind]:
@@ -26,6 +29,16 @@ def kinds_of(words: str) -> frozenset[FindingKind]:
     if words and not named:
         raise HarnessError("--fail-on names no kind of finding.", f"There are: {', '.join(known)}.")
     return frozenset(map(FindingKind, named))
+
+
+def exit_code(contrasts: Iterable[Contrast], totals: Totals, kinds: Collection[FindingKind]) -> int:
+    """Return 1 where something of these kinds was found, 3 where nothing was and not all logs were read whole, else 0.
+
+    Where no kind is asked for, it is 0 whatever was found.
+    """
+    if is_among(contrasts, kinds):
+        return _FOUND
+    return _UNDECIDED if kinds and totals.lacking else 0
 
 
 def is_among(contrasts: Iterable[Contrast], kinds: Collection[FindingKind]) -> bool:
@@ -41,7 +54,7 @@ def as_json(logs: LogsFolder) -> str:
 
 def as_markdown(contrasts: Sequence[Contrast], logs: LogsFolder) -> str:
     """Return the findings as Markdown, with what was not read."""
-    return render_diff_markdown(contrasts, logs.totals.read().left_out)
+    return render_diff_markdown(contrasts, logs.totals.read())
 
 
 def print_worst(contrast: Contrast, logs: LogsFolder, console: Console) -> None:
@@ -54,14 +67,15 @@ def print_worst(contrast: Contrast, logs: LogsFolder, console: Console) -> None:
     if apart:
         console.print(table)
     more = f", the first {_SHOWN} above" if len(apart) > _SHOWN else ""
-    console.print(f"{describe(contrast.findings)}{more}: {logs.page}")
+    lacking = f"; {totals.lacking}" if (totals := logs.totals.read()).lacking else ""
+    console.print(f"{describe(contrast.findings)}{more}{lacking}: {logs.page}")
 
 
 def describe(findings: Sequence[Finding]) -> str:
     """Return how many findings there are, and how they compare with the noise where that is known."""
     counts = Counter(finding.significance for finding in findings)
     if counts.keys() <= {Significance.UNKNOWN}:
-        return f"{len(findings)} findings"
+        return counted(len(findings), "finding")
     of_each = f"{counts[Significance.WITHIN]} within it, {counts[Significance.UNKNOWN]} unknown"
     return f"{counts[Significance.BEYOND]} findings beyond the noise, {of_each}"
 

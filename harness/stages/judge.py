@@ -10,6 +10,7 @@ from harness.engine.sealing import check_results
 from harness.judge.decision import decide
 from harness.model.arms import Role
 from harness.model.declaration import Declaration
+from harness.model.expectations import Met
 from harness.model.proof import Proof
 from harness.model.rollout import RolloutOutcome
 from harness.model.runs import RunResult, Verdict
@@ -24,13 +25,13 @@ from harness.stages.rollout_result import judge_rollout, report_rollout
 from harness.stages.timing import timed
 
 
-def judge(run_dir: Path, reporter: Reporter) -> Verdict:
-    """Judge the results of a verification; writes verdict.json."""
+def judge(run_dir: Path, reporter: Reporter) -> VerdictRecord:
+    """Judge the results of a verification; writes verdict.json and returns its content."""
     directory = RunDirectory(run_dir)
     reporter.stage("judging")
     with timed(directory, "judge"):
         check_results(run_dir)
-        return judge_run(directory).verdict
+        return judge_run(directory)
 
 
 def judge_run(directory: RunDirectory) -> VerdictRecord:
@@ -46,6 +47,7 @@ def judge_run(directory: RunDirectory) -> VerdictRecord:
     request = directory.request.read_if_exists()
     power = known_power(declaration, request)
     outdated = why_outdated(power)
+    totals = directory.logs.totals.read_if_exists() if declaration.compared and not gap else None
     record = decide(
         declaration,
         results,
@@ -56,6 +58,7 @@ def judge_run(directory: RunDirectory) -> VerdictRecord:
         evidence=take_inventory(directory, [result.key for result in results]),
         logged=expected_lines(directory, results, proof.chains if proof else ()),
         not_compared=gap,
+        not_read=totals.left_out if totals else (),
         power=None if outdated else power,
         not_measured=outdated,
     )
@@ -105,10 +108,11 @@ def report(run_dir: Path, reporter: Reporter) -> Path:
         return write_reports(directory, directory.verdict.read())
 
 
-def judge_either(run_dir: Path, reporter: Reporter) -> Verdict | RolloutOutcome:
-    """Judge what the folder holds: a verification, or a rollout that was rehearsed."""
+def judge_either(run_dir: Path, reporter: Reporter) -> Verdict | Met | RolloutOutcome:
+    """Judge what the folder holds, a verification or a rollout that was rehearsed, and return the answer."""
     directory = RunDirectory(run_dir)
-    return judge_rollout(directory, reporter).outcome if directory.roll_plan.exists else judge(run_dir, reporter)
+    is_rollout = directory.roll_plan.exists
+    return judge_rollout(directory, reporter).outcome if is_rollout else judge(run_dir, reporter).answer
 
 
 def report_either(run_dir: Path, reporter: Reporter) -> Path:

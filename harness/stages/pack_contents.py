@@ -81,8 +81,15 @@ def contents_of(folder: Path) -> Contents:
             files[noted] = Content(noted, to_json(note).encode())
         lacks += found.lacks
         secrets += secrets_of(folder / place)
+    lacks += _compared_elsewhere(LogsFolder(folder))
     ordered = tuple(files[path] for path in sorted(files))
     return Contents(ordered, left_out, tuple(dict.fromkeys(lacks)), tuple(dict.fromkeys(secrets)))
+
+
+def _compared_elsewhere(logs: LogsFolder) -> list[str]:
+    """Return the logs that a log diff of two folders read: they stay where they are, and its page has their lines."""
+    found = logs.findings.read() if logs.totals.exists and logs.findings.is_whole else ()
+    return [f"the logs of {side}" for contrast in found for side in (contrast.base, contrast.candidate)]
 
 
 def _refuse_older(directory: RunDirectory) -> None:

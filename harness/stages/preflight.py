@@ -85,6 +85,11 @@ def has_room_beside(request: Request) -> bool:
     return need.there >= need.gib + _TESTS_GIB
 
 
+def has_room_for_spark(request: Request) -> bool:
+    """Return whether there is memory for Spark beside the clusters that run, and for one more of them."""
+    return available_memory() / _GIB >= _REST_GIB + _NODES * _NODE_GIB[request.profile]
+
+
 def disks(request: Request, run_dir: Path, cache: Path) -> list[Need]:
     """Return what is written to each file system: the run directory's, and the cache's until it is filled."""
     wanted = {run_dir.absolute(): _RUN_DIR_GIB + request.jobs * _NODES_GIB}

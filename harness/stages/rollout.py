@@ -21,6 +21,7 @@ from harness.rollout.rehearsals import CONTROL, FORWARD, FORWARD_AND_BACK, KINDS
 from harness.rollout.rollout_verdict import may_begin, outcome_of
 from harness.rundir.directory import RunDirectory
 from harness.stages.build import build
+from harness.stages.compared_logs import note_comparison
 from harness.stages.resume import check_builds_and_java
 from harness.stages.rollout_inputs import planned_rehearsal, roll_inputs
 from harness.stages.rollout_result import ARM, judge_rollout, read_rehearsal, report_rollout
@@ -91,7 +92,9 @@ def _compare(rehearsals: Sequence[Rehearsal], directory: RunDirectory, toolbox: 
             with opened(logs.path, toolbox, reporter.report) as spark:
                 counted = read_nodes(spark, directory.path, nodes, logs, reporter.report)
             compare(counted, [compared], logs, reporter.report)
+        note_comparison(directory)
     except HarnessError as error:
+        note_comparison(directory, error.message)
         reporter.report(f"the log diff failed: {error}")
 
 
@@ -122,6 +125,7 @@ def print_rollout(console: Console, found: RolloutVerdict, run_dir: Path) -> Non
     console.print(Text.assemble("\n", answer, " ", visible(found.sentence)))
     for reason in found.reasons:
         console.print(Text(f"  · {visible(reason)}"))
+    console.print(Text(f"  strongest reason against it: {visible(found.against)}", style="italic"))
     directory = RunDirectory(run_dir)
     console.print(
         Text(f"\nreport: {directory.report}\nrunbook: {directory.runbook}, and as a script {directory.runbook_script}")

@@ -17,7 +17,8 @@ from harness.report.rollout_cases import render_rehearsals
 from harness.report.rollout_markdown import render_rollout_summary
 from harness.report.rolloutpage import render_rollout
 from harness.rollout.baseline import baseline_of, stall_budget
-from harness.rollout.rehearsals import CONTROL
+from harness.rollout.not_rehearsed import against, left_out, not_rehearsed
+from harness.rollout.rehearsals import CONTROL, FORWARD_AND_BACK
 from harness.rollout.rollout_verdict import decide_rollout
 from harness.rollout.runbook import runbook
 from harness.rollout.runbook_markdown import markdown
@@ -43,21 +44,39 @@ def judge_rollout(directory: RunDirectory, reporter: Reporter) -> RolloutVerdict
     rehearsals, line = read_rehearsals(directory), line_of(base.build.kafka_version)
     known = {each.name for each in rehearsals}
     missing = [each.name for each in declared.scenarios if each.name not in known]
+    plan, features = directory.roll_plan.read(), directory.features.read_if_exists()
+    outcome, sentence, reasons = decide_rollout(rehearsals, missing)
+    lacking, whole_kafkas = left_out(features, rehearsals), not candidate.build.kafka.is_same(base.build.kafka)
+    gaps = not_rehearsed(plan, features, lacking, _why_not_compared(directory), whole_kafkas=whole_kafkas)
     found = RolloutVerdict(
         SCHEMA,
         declared.kafka_version,
-        directory.roll_plan.read(),
+        plan,
         base,
         candidate,
         tuple(rehearsals),
-        *decide_rollout(rehearsals, missing),
+        outcome,
+        sentence,
+        reasons,
         declared.timings,
-        directory.features.read_if_exists(),
+        features,
         line.config_options,
         Mode.ZOOKEEPER in line.modes,
+        against(outcome, rehearsals, lacking),
+        gaps,
     )
     directory.rollout.write(found)
     return found
+
+
+def _why_not_compared(directory: RunDirectory) -> str:
+    """Return in a sentence why no logs of the roll were compared with those of base alone; empty where they were."""
+    noted = directory.logs.comparison.read_if_exists()
+    if noted and noted.failed:
+        return f"What the candidate logs otherwise: the log diff failed. {noted.failed}"
+    if directory.logs.findings.exists:
+        return ""
+    return f"What the candidate logs otherwise: that takes the logs of {CONTROL} and of {FORWARD_AND_BACK}."
 
 
 def read_rehearsals(directory: RunDirectory) -> list[Rehearsal]:

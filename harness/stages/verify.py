@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from itertools import zip_longest
@@ -13,11 +13,12 @@ from rich.text import Text
 
 from harness.base.errors import HarnessError
 from harness.base.progress import Reporter, duration
-from harness.base.text import counted, visible
+from harness.base.text import visible
 from harness.engine.left_places import Errand, left_places
-from harness.judge import expectations
-from harness.judge.expectations import Met, MetCell, all_met, met_cells
+from harness.engine.quiet import held_together
 from harness.judge.reasons import beyond_the_sentence, rests_on
+from harness.logs.log_diff import Opener
+from harness.model.expectations import Expectations, Met
 from harness.model.proof import ChangedMethod
 from harness.model.runs import Verdict
 from harness.model.verdict import JudgedCell, JudgedScenario, VerdictRecord
@@ -34,6 +35,7 @@ from harness.stages.preflight import has_room_beside
 from harness.stages.prove import has_candidate, prove
 from harness.stages.prove_beside import Beside, proving_beside
 from harness.stages.reuse import Reuse
+from harness.stages.spark_beside import spark_beside
 from harness.stages.timing import begin_times, end_times, noted, timed
 from harness.stages.upgrade_notes import note_upgrade
 from harness.toolbox.toolbox import Toolbox
@@ -44,8 +46,8 @@ _COLOURS = {Verdict.SHIP: "green", Verdict.HOLD: "red", Verdict.INCONCLUSIVE: "m
 _COLOURS_OF_EXPECTATIONS = {Met.EXPECTED: "green", Met.UNEXPECTED: "red", Met.UNDECIDED: "magenta"}
 
 
-def verify(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Verdict:
-    """Build, prove, run, diff, judge and report as request.json says; print and return the verdict.
+def verify(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> VerdictRecord:
+    """Build, prove, run, diff, judge and report as request.json says; print the verdict and return what it rests on.
 
     What is there already is used: one that was cut short goes on.
     """
@@ -56,19 +58,20 @@ def verify(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Verdict:
     if not directory.declaration.exists:
         build(run_dir, toolbox, reporter)
     host_speed()  # before anything goes on beside the runs
-    with _proving(directory, toolbox, reporter) as beside:
+    with _proving(directory, toolbox, reporter) as beside, spark_beside(directory, toolbox, reporter) as spark:
         reuse = Reuse(directory, toolbox, reporter, beside.changed_methods)
         ahead = partial(_errands, directory, toolbox, reporter, beside.changed_methods)
         with left_places(directory.request.read().jobs, ahead) as left:
-            run_stage.run(run_dir, toolbox, reporter, beside.quiet, left.leave, reuse.take)
+            quiet, on_left = held_together(beside.quiet, spark.held), in_order(spark.begin, left.leave)
+            run_stage.run(run_dir, toolbox, reporter, quiet, on_left, reuse.take)
             left.leave_all()
-            compare_logs(run_dir, toolbox, reporter)
+            compare_logs(run_dir, toolbox, reporter, spark.session)
             with timed(directory, "coverage") if covers(directory) else nullcontext():
                 left.finish()
     if covers(directory):
         coverage(run_dir, toolbox, reporter)
     note_upgrade(directory, toolbox, reporter)
-    verdict = judge_stage.judge(run_dir, reporter)
+    record = judge_stage.judge(run_dir, reporter)
     with noted(directory, "results are kept"):
         reuse.keep()
     with noted(directory, "noise is learned"):
@@ -76,14 +79,23 @@ def verify(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Verdict:
     if profiled:
         end_times(directory)
     page = judge_stage.report(run_dir, reporter)
-    declaration, record = directory.declaration.read(), directory.verdict.read()
-    if declaration.candidate:
-        print_verdict(reporter.console, record, declaration.timings, page)
-        if reporter.verbose:
-            print_more(reporter.console, record)
+    if record.expectations:
+        print_expectations(reporter.console, record, record.expectations, page)
     else:
-        print_expectations(reporter.console, met_cells(declaration, record), page)
-    return verdict
+        print_verdict(reporter.console, record, directory.declaration.read().timings, page)
+    if reporter.verbose:
+        print_more(reporter.console, record)
+    return record
+
+
+def in_order(*calls: Callable[[], object]) -> Callable[[], None]:
+    """Return a function that calls all of these."""
+
+    def call() -> None:
+        for each in calls:
+            each()
+
+    return call
 
 
 def covers(directory: RunDirectory) -> bool:
@@ -115,33 +127,26 @@ def is_proved(directory: RunDirectory) -> bool:
         return False
 
 
-def exit_code(run_dir: Path, verdict: Verdict) -> int:
-    """Return the exit code of a verification: the verdict's, or without a candidate what all cells together are."""
-    declaration = RunDirectory(run_dir).declaration.read()
-    if declaration.candidate:
-        return verdict.exit_code
-    return expectations.exit_code(all_met(met_cells(declaration, RunDirectory(run_dir).verdict.read())))
+def compare_logs(run_dir: Path, toolbox: Toolbox, reporter: Reporter, opener: Opener | None = None) -> None:
+    """Compare the logs of the results that are there, unless that was done; a failure is a gap in the verdict.
 
-
-def compare_logs(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> None:
-    """Compare the logs of the results that are there, unless that was done; a failure is a gap in the verdict."""
+    `opener` gives a Spark session in place of one that is started now.
+    """
     if not why_not_compared(RunDirectory(run_dir)):
         return
     try:
-        diff_stage.diff(run_dir, toolbox, reporter)
+        diff_stage.diff(run_dir, toolbox, reporter, opener=opener)
     except HarnessError as error:  # the runs are still worth a verdict, in which this is a gap
         reporter.report(f"the log diff failed, which leaves a gap in the verdict: {error}")
 
 
-def print_expectations(console: Console, cells: Sequence[MetCell], page: Path) -> None:
+def print_expectations(console: Console, record: VerdictRecord, found: Expectations, page: Path) -> None:
     """Print what Kafka as it is showed beside what the scenarios expect of it; nothing is said of a rollout."""
-    answer = all_met(cells)
-    met = sum(cell.met is Met.EXPECTED for cell in cells)
-    sentence = f"{met} of {counted(len(cells), 'cell')} show what is expected of stock. There is no candidate."
-    style = f"bold reverse {_COLOURS_OF_EXPECTATIONS[answer]}"
-    for cell in cells:
+    style = f"bold reverse {_COLOURS_OF_EXPECTATIONS[found.answer]}"
+    for cell in found.cells:
         console.print(Text(f"  {visible(str(cell))}"))
-    console.print(Text.assemble("\n", (f" {answer} ", style), " ", sentence))
+    console.print(Text.assemble("\n", (f" {found.answer} ", style), " ", visible(record.sentence)))
+    console.print(Text(f"  strongest reason against it: {visible(record.against)}", style="italic"))
     console.print(Text(f"\nreport: {page}"))
 
 
@@ -168,8 +173,8 @@ def print_verdict(console: Console, record: VerdictRecord, timings: Mapping[str,
 def matrix_lines(record: VerdictRecord, width: int | None) -> list[str]:
     """Return a line for each scenario, arms below each other; where one is wider than `width`, a line for each cell."""
     rows = [
-        (scenario.name, *(f"{cell.arm} {cell}{_expected(cell)}" for cell in scenario.cells), _evidence(scenario))
-        for scenario in record.scenarios
+        (row.name, *(f"{cell.arm} {cell}{_expected(cell)}" for cell in row.cells), _evidence(record, row))
+        for row in record.scenarios
     ]
     columns = [max(map(len, column)) for column in zip_longest(*rows, fillvalue="")]
     lines = ["  " + "  ".join(map(str.ljust, row, columns)).rstrip() for row in rows]
@@ -180,8 +185,9 @@ def matrix_lines(record: VerdictRecord, width: int | None) -> list[str]:
     ]
 
 
-def _evidence(scenario: JudgedScenario) -> str:
-    return "" if scenario.discriminates else "(no evidence)"
+def _evidence(record: VerdictRecord, scenario: JudgedScenario) -> str:
+    """Mark a scenario that shows nothing of what is claimed; where nothing is, there is nothing to be shown."""
+    return "(no evidence)" if record.claims and not scenario.discriminates else ""
 
 
 def print_more(console: Console, record: VerdictRecord) -> None:

@@ -51,7 +51,7 @@
 
   function filterMatrix() {
     const rows = [...document.querySelectorAll("#matrix tbody tr")];
-    const quiet = rows.filter(row => [...row.querySelectorAll(".cell")].every(cell => cell.matches(".is-as-claimed, .is-expected-failure, .is-no-claim")));
+    const quiet = rows.filter(row => [...row.querySelectorAll(".cell")].every(cell => cell.matches(".is-as-claimed, .is-expected-failure, .is-no-claim, .is-as-expected")));
     if (!quiet.length || quiet.length === rows.length) return;
     const [label, box] = control("input", "odd", "Only rows with something that is not as claimed", { type: "checkbox", checked: state.has("odd") });
     const show = () => {
@@ -64,7 +64,7 @@
   }
 
   function filterChanges() {
-    const title = document.getElementById("first-title");
+    const title = document.getElementById("first-title") || document.querySelector(".area h2");
     const rows = [...document.querySelectorAll(".change")];
     if (!title || !rows.length) return;
     const [label, text] = control("input", "change", "Only changes below with", { type: "search", value: state.get("change") || "" });

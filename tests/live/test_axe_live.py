@@ -1,51 +1,53 @@
-"""The report and the night's page in a real browser: axe-core finds nothing, and nothing runs over the edge."""
+"""Every kind of page in a real browser: axe-core finds nothing, nothing runs over the edge, and it prints well."""
 
 import importlib
 import os
 import re
 import shutil
 import sys
-from dataclasses import replace
-from datetime import date
 from pathlib import Path
 
 import pytest
-
-from harness.model.findings import Contrast
-from harness.model.reuse import Origin
-from harness.model.waivers import Waiver, WaiverKind
-from harness.nightly.judging import judge_night
-from harness.nightly.night import VerificationStatus
-from harness.nightly.nightpage import render_night
-from harness.report import write_reports
-from harness.report.rolloutpage import render_rollout
-from harness.report.upgrade_page import render_upgrade
-from harness.rundir.directory import RunDirectory
-from harness.stages.judge import judge_run
-from harness.upgrade.changes import operator_changes
-from harness.upgrade.own_files import with_uses
 
 pytestmark = pytest.mark.live
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed (dev extra)")
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed (dev extra)")
-sys.path.insert(0, str(Path(__file__).parents[1] / "unit"))
-nightly_sample, sample_run, rollout_sample, upgrade_sample, test_gantt = map(
-    importlib.import_module, ("nightly_sample", "sample_run", "rollout_sample", "upgrade_sample", "test_gantt")
-)
+sys.path[:0] = [str(Path(__file__).parents[1] / "unit"), str(Path(__file__).parents[2] / "docs")]
+page_samples, draw_report = map(importlib.import_module, ("page_samples", "draw_report"))
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 VIEWS = [(width, scheme) for width in (400, 1280) for scheme in ("light", "dark")]
 A4_WIDTH = 718  # what a browser's usual margins leave of 210 mm, in CSS pixels
-PAGES = ("ship", "reused", "hold", "hostile", "night", "empty-night", "rollout-held", "rollout-stopped", "upgrade")
+SCREEN = 900  # CSS pixels of a laptop's screen
+MOST_PRINTED = 6  # pages of a SHIP
+LONGEST_WORD = 40  # letters; whatever is longer is no word, and fits into no column
+SHIPS = ("ship", "cut", "reused", "standard", "two-kafkas")
+PAGES = page_samples.NAMES
+# Words whose letters stand on more than one line, outside of what quotes logs, code and digests.
+BROKEN_WORDS = r"""() => {
+  const broken = [];
+  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let text = walk.nextNode(); text; text = walk.nextNode()) {
+    if (text.parentElement.closest("script, style, pre, code, blockquote, svg, .template, .hidden")) continue;
+    for (const word of text.data.matchAll(/\p{L}{2,}/gu)) {
+      const range = document.createRange();
+      range.setStart(text, word.index);
+      range.setEnd(text, word.index + word[0].length);
+      const lines = new Set([...range.getClientRects()].filter(each => each.width).map(each => Math.round(each.top)));
+      if (lines.size > 1) broken.push(word[0]);
+    }
+  }
+  return broken;
+}"""
 
 
 @pytest.fixture(scope="module")
 def browser():
     """Return a headless Chromium of this host."""
-    found = next(filter(None, map(shutil.which, BROWSERS)), None)
+    found = next(filter(None, map(shutil.which, draw_report.BROWSERS)), None)
     if found is None:
-        pytest.skip(f"this host has no browser: none of {', '.join(BROWSERS)} (Debian: apt-get install chromium)")
+        named = ", ".join(draw_report.BROWSERS)
+        pytest.skip(f"this host has no browser: none of {named} (Debian: apt-get install chromium)")
     arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
     with playwright.sync_playwright() as driver:
         started = driver.chromium.launch(executable_path=found, args=arguments)
@@ -55,67 +57,21 @@ def browser():
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
-    """Return the pages by name: reports of the sample run, a night with everything on it, and one with nothing."""
-    made = {}
-    for kind in ("ship", "hold", "hostile"):
-        folder = sample_run.write_sample(tmp_path_factory.mktemp(kind), kind)
-        made[kind] = write_reports(RunDirectory(folder), judge_run(RunDirectory(folder)))
-    made["reused"] = _reused(tmp_path_factory.mktemp("reused"))
-    for name, html in (("night", _full_night()), ("empty-night", _empty_night()), ("upgrade", _upgrade())):
-        made[name] = tmp_path_factory.mktemp(name) / "index.html"
-        made[name].write_text(html)
-    for kind in ("held", "stopped"):
-        made[f"rollout-{kind}"] = tmp_path_factory.mktemp(kind) / "report.html"
-        made[f"rollout-{kind}"].write_text(_rollout(kind))
-    return made
+    """Return the pages by name."""
+    return page_samples.write_pages(tmp_path_factory.mktemp("pages"))
 
 
-def _reused(folder):
-    """Return the report of a second verification of the same jar, in which one asked where the time went."""
-    directory = RunDirectory(sample_run.write_sample(folder))
-    origin = Origin("/home/kim/out/20260301-100000-verify", "2026-03-01T10:03:00+00:00", "a" * 64, 43)
-    for run in directory.runs():
-        result = run.result.read()
-        if result.role.is_control:
-            run.result.write(replace(result, origin=origin))
-    proof, coverage = directory.proof("patched").proof, directory.proof("patched").coverage
-    proof.write(replace(proof.read(), tests=replace(proof.read().tests, origin=origin)))
-    coverage.write(replace(coverage.read(), origin=origin))
-    directory.times.write(test_gantt.BOOK)
-    return write_reports(directory, judge_run(directory))
-
-
-def _rollout(kind):
-    journals = {"forward-and-back": rollout_sample.entries()}
-    contrast = Contrast("control", "forward-and-back", sample_run.contrasts("hostile")[2].findings)
-    return render_rollout(rollout_sample.rollout(kind), journals, contrast, ("rollout",))
-
-
-def _upgrade():
-    changes = operator_changes(upgrade_sample.BASE, upgrade_sample.CANDIDATE)
-    return render_upgrade(with_uses(changes, {"server.properties": "zookeeper.connect=zk:2181"}))
-
-
-def _full_night():
-    documents = {
-        "ships": nightly_sample.document("ship"),
-        "holds": nightly_sample.document("hostile", nightly_sample.FAILED),
-        "starves": nightly_sample.document("ship", nightly_sample.STARVED),
-    }
-    endings = {name: nightly_sample.ship_or(verdict) for name, verdict in documents.items()}
-    of = nightly_sample.night(*documents, "fails", "missing", ended={**endings, "fails": VerificationStatus.ERROR})
-    waivers = [
-        Waiver(WaiverKind.OUTCOME, "*/turn2/patched-on", "FAILED(observer_recovers)", "known", "kim", date(2026, 4, 1)),
-        Waiver(WaiverKind.FINDING, "*", "no such template", "old", "kim", date(2026, 1, 1)),
-    ]
-    first = judge_night(of, documents, (), waivers, date(2026, 3, 5))
-    past = replace(first.entry, label="yesterday", started_at="2026-03-04", findings=first.entry.findings[:1])
-    return render_night(judge_night(of, documents, [past], waivers, date(2026, 3, 5)))
-
-
-def _empty_night():
-    shipped = replace(nightly_sample.document("ship"), contrasts=(), proof=None)
-    return render_night(judge_night(nightly_sample.night("a"), {"a": shipped}, (), (), date(2026, 3, 5)))
+def test_the_readmes_picture_is_drawn_from_a_run_with_the_scenario_that_is_named(pages, tmp_path):
+    """By a browser of its own: it comes before those that share one."""
+    run = pages["ship"].parent
+    draw_report.draw(run, "turn2", tmp_path / "turn2.png")
+    png = (tmp_path / "turn2.png").read_bytes()
+    width, height = (int.from_bytes(png[at : at + 4], "big") for at in (16, 20))
+    assert (width, 1000 < height < 2500) == (draw_report.WIDTH, True)
+    with pytest.raises(draw_report.DrawingError, match=r"no pictures of xyzzy\. It has: new-mechanism, turn1, turn2\."):
+        draw_report.draw(run, "xyzzy", tmp_path / "none.png")
+    with pytest.raises(draw_report.DrawingError, match="name the folder of a verification"):
+        draw_report.draw(tmp_path)
 
 
 @pytest.fixture
@@ -124,7 +80,7 @@ def visit(browser, pages):
     contexts = []
 
     def open_page(name, width, scheme, **options):
-        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, **options)
+        context = browser.new_context(viewport={"width": width, "height": SCREEN}, color_scheme=scheme, **options)
         contexts.append(context)
         page, complaints = context.new_page(), []
         page.on("console", lambda message: complaints.append(message.text))
@@ -156,18 +112,56 @@ def test_nothing_runs_over_the_edge_and_the_browser_has_nothing_to_complain_of(v
     assert complaints == []
 
 
+def printed(page):
+    """Let a page be as it is printed, on paper of A4."""
+    page.set_viewport_size({"width": A4_WIDTH, "height": SCREEN})
+    page.emulate_media(media="print")
+
+
 @pytest.mark.parametrize("name", PAGES)
 def test_nothing_runs_over_the_edge_of_printed_paper(visit, name):
     page, _ = visit(name, A4_WIDTH, "light")
-    page.emulate_media(media="print")
+    printed(page)
     over = f"all => all.filter(each => each.getBoundingClientRect().right > {A4_WIDTH + 1}).map(each => each.className)"
-    assert page.locator("table, svg, pre, p, dd").evaluate_all(over) == []
+    assert page.locator("table, svg, pre, p, dd, li").evaluate_all(over) == []
 
 
-def test_a_ship_prints_on_six_pages_at_most(visit):
-    page, _ = visit("ship", 1280, "light")
-    printed = page.pdf(format="A4")
-    assert 1 <= len(re.findall(rb"/Type\s*/Page\b", printed)) <= 6
+@pytest.mark.parametrize("name", PAGES)
+def test_no_word_is_broken_in_print(visit, name):
+    page, _ = visit(name, A4_WIDTH, "light")
+    printed(page)
+    assert [word for word in page.evaluate(BROKEN_WORDS) if len(word) < LONGEST_WORD] == []
+
+
+def test_a_word_that_is_broken_would_be_found(visit):
+    page, _ = visit("ship", A4_WIDTH, "light")
+    page.set_content("<p style='width:3ch;overflow-wrap:anywhere'>reconfiguration</p>")
+    assert page.evaluate(BROKEN_WORDS) == ["reconfiguration"]
+
+
+@pytest.mark.parametrize("name", SHIPS)
+def test_a_ship_prints_on_six_pages_at_most(visit, name):
+    page, _ = visit(name, 1280, "light")
+    assert page.locator("h1").inner_text() == "SHIP"
+    assert page.locator("svg .answers").count() > 0, "clients are drawn, as of real runs"
+    assert 1 <= len(re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4"))) <= MOST_PRINTED
+
+
+@pytest.mark.parametrize("name", ["ship", "hold", "cut", "reused", "standard", "two-kafkas", "suite"])
+def test_the_answer_why_what_speaks_against_it_what_was_tested_and_what_not_stand_on_three_screens(visit, name):
+    page, _ = visit(name, 1280, "light")
+    ends = "id => Math.round(document.getElementById(id).getBoundingClientRect().bottom + scrollY)"
+    assert page.evaluate(ends, "verdict") <= SCREEN
+    assert page.evaluate(ends, "gaps") <= 2 * SCREEN
+    assert page.evaluate(ends, "tested") <= 3 * SCREEN
+
+
+@pytest.mark.parametrize("name", ["rollout-passed", "rollout-stopped", "rollout-whole"])
+def test_of_a_rollout_the_answer_its_reason_and_what_was_not_rehearsed_stand_on_two_screens(visit, name):
+    page, _ = visit(name, 1280, "light")
+    ends = "id => Math.round(document.getElementById(id).getBoundingClientRect().bottom + scrollY)"
+    assert page.evaluate(ends, "verdict") <= SCREEN
+    assert page.evaluate(ends, "gaps") <= 2 * SCREEN
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -177,6 +171,13 @@ def test_the_page_says_the_same_without_javascript(visit, name):
     assert page.locator("main > section").count() >= 2
     hidden = page.locator("main > section").evaluate_all("all => all.filter(s => !s.offsetHeight).length")
     assert hidden == 0
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_links_to_the_parts_of_a_page_lead_to_them(visit, name):
+    page, _ = visit(name, 1280, "light")
+    dead = "all => all.map(a => a.getAttribute('href')).filter(id => !document.getElementById(id.slice(1)))"
+    assert page.locator("a[href^='#']").evaluate_all(dead) == []
 
 
 def test_axe_would_find_a_picture_without_words_and_text_that_is_too_pale(visit):

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.logs.folders import Folder, log_files, read_files
+from harness.logs.folders import Folder, read_files
 from harness.logs.log_diff import compare
+from harness.logs.read.local_files import log_files
 from harness.logs.read.spark import session
 from harness.rundir.parts import LogsFolder
 

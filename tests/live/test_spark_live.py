@@ -19,12 +19,14 @@ from hypothesis import strategies as st
 
 from harness.base.errors import HarnessError
 from harness.base.json import to_json
-from harness.logs.folders import Folder, log_files, read_files
+from harness.base.processes.background import Background
+from harness.logs.folders import Folder, read_files
 from harness.logs.log_diff import compare, node_logs, pairs, read_nodes
 from harness.logs.read.blocks import LINES, LogFile, partials
 from harness.logs.read.event_counts import WHOLE_LOG, Reading
 from harness.logs.read.gateway import ABSENT_MODULE, MODULE_OPTIONS
 from harness.logs.read.layout import KAFKA_DEFAULT, compile_layout
+from harness.logs.read.local_files import log_files
 from harness.logs.read.pipeline import FileCounts, join, read
 from harness.logs.read.places import first_lines, folders_in, logs_below
 from harness.logs.read.spark import session
@@ -285,10 +287,21 @@ def test_two_folders_from_anywhere_are_compared_and_what_fits_no_layout_is_told(
     folders = [tmp_path / "a", tmp_path / "b"]
     found = diff_files(spark, [Folder(str(f), 1, named(f)) for f in folders], tmp_path)
     assert [(f.template, f.kind) for f in found.findings][::-1] == [("Leader", "vanished"), ("Follower", "new")]
-    left_out = json.loads((tmp_path / "totals.json").read_text())["left_out"]
-    why = "it fits no log layout, and its first line is '[0.005s][info][gc] Using Serial'"
+    totals = LogsFolder(tmp_path).totals.read()
+    why = "no line of its beginning has a time of day, and its first line is '[0.005s][info][gc] Using Serial'"
     hint = "if it holds events, give their --layout"
-    assert [f"{folder / 'gc.log'} was not read: {why}; {hint}." for folder in folders] == left_out
+    assert [f"{folder / 'gc.log'} was not read: {why}; {hint}." for folder in folders] == [*totals.left_out]
+    assert totals.unread == ()
+
+
+def test_a_log_that_fits_no_layout_is_told_and_stands_among_what_was_not_read(spark, tmp_path):
+    for name in "ab":
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "controller.log").write_text(f"{header(1, 'Leader')}\n")
+        (tmp_path / name / "server.log").write_text(f"14:28:58 INFO {name} (a.B)\n")
+    found = diff_files(spark, [Folder(name, 1, named(tmp_path / name)) for name in "ab"], tmp_path / "out")
+    assert found.findings == ()
+    assert LogsFolder(tmp_path / "out").totals.read().lacking == "2 logs were not read"
 
 
 def test_packed_logs_are_unpacked_or_left_out_by_name_and_stop_nothing(spark, tmp_path):
@@ -328,7 +341,7 @@ def test_what_lies_at_addresses_is_found_and_read_as_folders_here_are(spark, tmp
     spark.sparkContext._jsc.hadoopConfiguration().set(link, (tmp_path / "logs").as_uri())
     address = "viewfs://nightly/logs"
     assert folders_in(spark, address) == [f"{address}/a", f"{address}/b"]
-    there = [Folder(name, 1, logs_below(spark, f"{address}/{name}")) for name in "ab"]
+    there = [Folder(name, 1, logs_below(spark, f"{address}/{name}").logs) for name in "ab"]
     here = [Folder(name, 1, named(tmp_path / "logs" / name)) for name in "ab"]
     found = [diff_files(spark, folders, tmp_path / "out").findings for folders in (there, here)]
     assert [[(f.kind, f.template, f.base_count, f.candidate_count) for f in each] for each in found] == [
@@ -400,6 +413,50 @@ print([path.name for path in root.iterdir()])
         "Spark's JVM ended while it was at work, most likely for want of memory.",
         "['server.log']",
     ]
+
+
+def test_a_session_that_was_begun_in_another_thread_gives_way_until_it_compares_logs_as_any_other(tmp_path):
+    script = """
+import os, sys
+from pathlib import Path
+from rich.console import Console
+from harness.base.progress import Reporter
+from harness.base.waiting import wait_until
+from harness.logs.read.places import first_lines
+from harness.model.request import Request
+from harness.rundir.directory import RunDirectory
+from harness.stages.spark_beside import spark_beside
+from harness.toolbox.toolbox import local_toolbox
+from pyspark import SparkContext
+root = Path(sys.argv[1])
+(root / "server.log").write_text("a line\\n")
+directory = RunDirectory(root)
+directory.request.write(Request())
+with spark_beside(directory, local_toolbox(), Reporter(Console(quiet=True))) as beside:
+    beside.begin()
+    assert wait_until(beside._begun.done, 120)
+    jvm = SparkContext._gateway.proc
+    print(os.sched_getscheduler(jvm.pid) == os.SCHED_IDLE, os.environ.get("PYSPARK_GATEWAY_PORT"))
+    with beside.session() as spark:
+        print(SparkContext._gateway.proc is jvm, os.sched_getscheduler(jvm.pid) == os.SCHED_OTHER)
+        print(first_lines(spark, [str(root / "server.log")], 3).lines[str(root / "server.log")])
+        print(spark.range(1000).selectExpr("sum(id)").collect()[0][0])
+    print(jvm.poll() is not None)
+print(sorted(path.name for path in root.iterdir()), list((root / "logs").iterdir()))
+"""
+    if not Background.may_be_lifted():
+        pytest.skip("this user may not lift what gives way (CAP_SYS_NICE)")
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, timeout=240, check=False
+    )
+    assert done.stdout.splitlines() == [
+        "True None",
+        "True True",
+        "['a line']",
+        "499500",
+        "True",
+        "['logs', 'request.json', 'server.log'] []",
+    ], done.stderr
 
 
 # Two small folders are compared in a process of its own: what does it need, say and leave behind?

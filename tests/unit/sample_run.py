@@ -1,6 +1,6 @@
 """A run directory with journals as real runs write them, for tests and for looking at the report.
 
-`python tests/unit/sample_run.py FOLDER [ship|hold|dear|hostile]` writes one and renders its report.
+`python tests/unit/sample_run.py FOLDER [ship|hold|dear|hostile|cut]` writes one and renders its report.
 """
 
 from __future__ import annotations
@@ -17,8 +17,10 @@ from harness.model.claims import Claim, Expected
 from harness.model.clients import ClientReport
 from harness.model.declaration import SCHEMA, Declaration, DeclaredScenario
 from harness.model.events import (
+    ClientSeconds,
     ClientSettled,
     Event,
+    FaultChanged,
     NodeChanged,
     NodeSampled,
     OutcomeDecided,
@@ -144,9 +146,12 @@ def spins(kind: str, scenario: str, arm: Arm) -> bool:
 
 
 def journal(
-    scenario: str, arm: Arm, repeat: int, outcome: Outcome, reason: str, *, spinning: bool = False
+    scenario: str, arm: Arm, repeat: int, outcome: Outcome, reason: str, *, spinning: bool = False, is_cut: bool = False
 ) -> list[Entry]:
-    """A turn2-like run of 46 s: three voters move, then the leader stops; LOST means no progress after that."""
+    """A turn2-like run of 46 s: three voters move, then the leader stops; LOST means no progress after that.
+
+    With `is_cut` the observer is cut from a voter for a while.
+    """
     writer = JournalWriter()
     writer.at(0, RunStarted(scenario, arm.name, str(arm.role), repeat))
     writer.at(0.01, PhaseStarted("start"))
@@ -176,7 +181,28 @@ def journal(
     _quorums(writer, end, lost)
     _roles(writer, lost)
     _samples(writer, end, spinning)
+    _clients(writer, end)
+    if is_cut:
+        _cut(writer)
     return writer.in_order()
+
+
+def _clients(writer: JournalWriter, end: float) -> None:
+    """What the client was answered in each second: nothing while nobody leads, and two errors before that."""
+    began, seconds = 3.7, range(int(end - 3.7))
+    is_still = [29 <= began + second < 31 for second in seconds]
+    answered = tuple(0 if still else 9 + second % 3 for second, still in zip(seconds, is_still, strict=True))
+    failed = tuple(2 * (int(began + second) == 29) for second in seconds)
+    median = tuple(0.0 if still else 4.0 + second % 5 for second, still in zip(seconds, is_still, strict=True))
+    longest = tuple(1310.0 if int(began + second) == 31 else 3 * ms for second, ms in zip(seconds, median, strict=True))
+    writer.at(end, ClientSeconds("orders", round(end - began, 3), answered, failed, median, longest))
+
+
+def _cut(writer: JournalWriter) -> None:
+    links = (("node 0", "node 3"), ("node 3", "node 0"))
+    writer.at(20, FaultChanged("cut", "cut the observer from node 0", "begun", links=links))
+    writer.at(20.4, FaultChanged("cut", "cut the observer from node 0", "proved", 0.4, "no packet came"))
+    writer.at(26, FaultChanged("cut", "heal the network", "ended", links=links))
 
 
 def _moves(writer: JournalWriter) -> None:
@@ -224,7 +250,7 @@ def _samples(writer: JournalWriter, end: float, spinning: bool) -> None:
 
 def shown(kind: str, scenario: str, arm: Arm) -> tuple[Outcome, str, str]:
     """What a run shows: everything as claimed in `ship`; in `hold` the candidate is lost in turn2 as well."""
-    fails = kind not in ("ship", "dear") and scenario == "turn2"
+    fails = kind not in ("ship", "dear", "cut") and scenario == "turn2"
     lost = scenario != "turn1" and (arm.role is not Role.ON or fails)
     if not lost:
         return Outcome.PASSED, "", ""
@@ -237,7 +263,7 @@ def results(kind: str) -> Iterator[tuple[RunResult, list[Entry]]]:
         for arm in ARMS:
             outcome, name, reason = shown(kind, scenario, arm)
             spinning = spins(kind, scenario, arm)
-            entries = journal(scenario, arm, 1, outcome, reason, spinning=spinning)
+            entries = journal(scenario, arm, 1, outcome, reason, spinning=spinning, is_cut=kind == "cut")
             seconds = entries[-1].t
             folder = f"runs/{scenario}/{arm.name}/1"
             line = next((e.seq for e in entries if isinstance(e.event, StepChanged) and e.event.status == "unmet"), 0)
@@ -350,7 +376,7 @@ def proof(kind: str) -> Proof:
         TestsProof(
             TestScope.ALL,
             (TestClass(TestSuite.UPSTREAM, "org.apache.kafka.raft.KafkaRaftClientTest", 201, fails, 0, 14.2),),
-            () if kind in ("ship", "dear") else (failed,),
+            () if kind in ("ship", "dear", "cut") else (failed,),
             report="proof/patched/junit",
         ),
         (

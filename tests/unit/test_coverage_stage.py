@@ -1,7 +1,9 @@
 """The stage around the runs with the agent: what it runs, what it writes, and that no failure in it ends anything."""
 
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
+from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
@@ -260,17 +262,35 @@ class Stop(Exception):  # noqa: N818 - no fault: what follows is not of interest
     """Ends a verification after its runs."""
 
 
+HELD = []
+
+
+@contextmanager
+def held(name):
+    """Note what is held."""
+    HELD.append(name)
+    yield
+
+
 def ran_with(monkeypatch, run_dir):
-    """Return what the stage of the runs is given by a verification: what holds the rest, and the errands."""
-    given, taken = [], []
+    """Return what the stage of the runs is given by a verification: what it holds in quiet, and the errands."""
+    given, taken, begun = [], [], []
 
     def run(_run_dir, _toolbox, _reporter, quiet, on_left, _take_over):
         on_left()
-        given.extend((quiet, taken))
+        HELD.clear()
+        with quiet():
+            given.extend((tuple(HELD), taken))
+        assert begun == ["spark"], "where the first place is left"
         raise Stop
+
+    @contextmanager
+    def spark(*_):
+        yield SimpleNamespace(held=partial(held, "spark"), begin=partial(begun.append, "spark"), session=None)
 
     monkeypatch.setattr(LeftPlaces, "leave", lambda left: taken.extend(left._find()))
     monkeypatch.setattr(verify_stage.run_stage, "run", run)
+    monkeypatch.setattr(verify_stage, "spark_beside", spark)
     with pytest.raises(Stop):
         verify_stage.verify(run_dir, TOOLBOX, QUIET)
     return given
@@ -281,12 +301,12 @@ def test_a_verification_has_tests_and_runs_for_reached_lines_beside_its_runs(run
 
     @contextmanager
     def proving(*_):
-        yield Beside("quiet", (ChangedMethod("a/One", "f", "()V"),))
+        yield Beside(partial(held, "tests"), (ChangedMethod("a/One", "f", "()V"),))
 
     monkeypatch.setattr(verify_stage, "proving_beside", proving)
     monkeypatch.setattr(verify_stage, "has_room_beside", lambda _: True)
     quiet, ahead = ran_with(monkeypatch, run_dir)
-    assert quiet == "quiet"
+    assert quiet == ("tests", "spark")
     assert [errand.args[1].key.scenario for errand in ahead] == ["turn1", "turn2"]
 
 
@@ -299,7 +319,7 @@ def test_the_host_is_measured_before_anything_goes_on_beside_the_runs_and_never_
     @contextmanager
     def proving(*_):
         before.append(len(measured))
-        yield Beside("quiet", (ChangedMethod("a/One", "f", "()V"),))
+        yield Beside(partial(held, "tests"), (ChangedMethod("a/One", "f", "()V"),))
 
     before = []
     monkeypatch.setattr(verify_stage, "proving_beside", proving)
@@ -315,7 +335,7 @@ def test_what_is_proved_and_covered_is_not_done_again_beside_the_runs(run_dir, r
     monkeypatch.setattr(verify_stage, "is_proved", lambda _: True)
     monkeypatch.setattr(verify_stage, "proving_beside", lambda *_: pytest.fail("it is proved"))
     RunDirectory(run_dir).request.write(Request(coverage=False))
-    assert ran_with(monkeypatch, run_dir) == [nullcontext, []]
+    assert ran_with(monkeypatch, run_dir) == [("spark",), []]
 
 
 def test_on_a_host_with_little_memory_the_jar_is_proved_before_its_runs(run_dir, ran, monkeypatch):
@@ -324,5 +344,5 @@ def test_on_a_host_with_little_memory_the_jar_is_proved_before_its_runs(run_dir,
     monkeypatch.setattr(verify_stage, "has_room_beside", lambda _: False)
     monkeypatch.setattr(verify_stage, "proving_beside", lambda *_: pytest.fail("there is no room"))
     monkeypatch.setattr(verify_stage, "prove", lambda *_: proved.append(1))
-    assert ran_with(monkeypatch, run_dir)[0] is nullcontext
+    assert ran_with(monkeypatch, run_dir)[0] == ("spark",)
     assert proved

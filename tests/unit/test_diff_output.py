@@ -1,4 +1,4 @@
-"""What `harness diff` prints for scripts, and what of it makes the exit code 1."""
+"""What `harness diff` prints for scripts, and what of it makes the exit code."""
 
 import json
 import sys
@@ -53,7 +53,9 @@ def test_what_is_no_kind_is_refused_with_those_that_are():
 
 def test_markdown_has_the_headline_what_differs_and_what_was_not_read_and_no_markup_of_a_log():
     hostile = replace(NEW, template="a | b <img src=x> `c`", base_count=0, candidate_count=7)
-    text = render_diff_markdown([contrast(hostile, NOISE)], ["gc.log was not read: it fits no log layout."])
+    left_out = ("gc.log was not read: it fits no log layout.",)
+    text = render_diff_markdown([contrast(hostile, NOISE)], Totals(SCHEMA, (), left_out, ("gc.log",)))
+    assert "; 1 log was not read.**" in text
     assert "**They differ" in text
     assert "| new | " in text
     assert r"| 0 | 7 | a \| b \<img src=x\> \`c\`" in text
@@ -67,7 +69,8 @@ def compared(monkeypatch):
 
     def diff_folders(base, candidate, out, *_):
         logs = LogsFolder(out)
-        logs.totals.write(Totals(SCHEMA, (), ()))
+        unread = ("server.log",) if base == "unread" else ()
+        logs.totals.write(Totals(SCHEMA, (), tuple(f"{log} was not read." for log in unread), unread))
         logs.findings.write((Contrast(base, candidate, (NEW,)),))
         _[2].report("Reading")
         return logs.findings.read()[0]
@@ -80,8 +83,8 @@ def diff(compared, monkeypatch, capsys, tmp_path):
     """Return what runs `harness diff` on two folders, and gives its exit code and what it wrote to both outputs."""
     monkeypatch.chdir(tmp_path)
 
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["harness", "diff", "a", "b", *arguments])
+    def run(*arguments, base="a"):
+        monkeypatch.setattr(sys, "argv", ["harness", "diff", base, "b", *arguments])
         return cli._run(), *capsys.readouterr()
 
     return run
@@ -92,11 +95,18 @@ def test_the_exit_code_is_that_of_what_was_found(diff, fail_on, code):
     assert diff("--fail-on", fail_on)[0] == code
 
 
+@pytest.mark.parametrize(("fail_on", "code"), [("", 0), ("level", 3), ("new,level", 1)])
+def test_nothing_found_is_no_answer_where_a_log_was_not_read(diff, fail_on, code):
+    ended, out, _ = diff("--fail-on", fail_on, base="unread")
+    assert ended == code
+    assert "1 finding; 1 log was not read: " in out
+
+
 def test_json_is_all_that_stands_in_stdout_and_is_that_of_the_findings(diff, tmp_path):
     _, out, err = diff("-o", "json", "--out", "out")
     assert json.loads(out) == json.loads((tmp_path / "out" / "findings.json").read_text())
     assert "Reading" in err
-    assert "1 findings" in err
+    assert "1 finding:" in err
 
 
 def test_markdown_is_all_that_stands_in_stdout(diff):
@@ -107,7 +117,7 @@ def test_markdown_is_all_that_stands_in_stdout(diff):
 
 def test_a_quiet_diff_prints_what_differs_and_no_progress(diff):
     _, out, err = diff("-q")
-    assert "1 findings" in out
+    assert "1 finding:" in out
     assert "Reading" not in out + err
     assert "Reading" in diff()[1]
 

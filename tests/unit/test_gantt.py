@@ -50,7 +50,7 @@ BOOK = TimeBook(
 
 
 def test_each_kind_has_its_lanes_and_clusters_side_by_side_have_one_each() -> None:
-    lanes = {lane.name: [bar.box.title.partition(",")[0] for bar in lane.bars] for lane in gantt(BOOK).lanes}
+    lanes = {lane.name: [bar.box.title.partition(",")[0] for bar in lane.bars] for lane in gantt(BOOK, 99).lanes}
     assert lanes == {
         "stages": ["start", "build", "run", "diff"],
         "parts": ["Spark starts"],
@@ -61,7 +61,7 @@ def test_each_kind_has_its_lanes_and_clusters_side_by_side_have_one_each() -> No
 
 
 def test_what_processors_did_meanwhile_is_the_filled_part_of_a_bar_and_a_number() -> None:
-    chart = gantt(BOOK)
+    chart = gantt(BOOK, 99)
     stages = {bar.box.title.partition(",")[0]: bar for bar in chart.lanes[0].bars}
     assert stages["run"].used == round(chart.bar * 0.75, 1)
     assert stages["run"].box.title == "run, 8.0 to 88.0 s, 120.0 CPU s (75 % of the processors)"
@@ -71,7 +71,7 @@ def test_what_processors_did_meanwhile_is_the_filled_part_of_a_bar_and_a_number(
 
 
 def test_the_table_says_all_that_the_picture_does_in_the_order_of_time() -> None:
-    rows = gantt(BOOK).rows
+    rows = gantt(BOOK, 99).rows
     assert len(rows) == len(BOOK.spans)
     assert [row.start for row in rows] == sorted(row.start for row in rows)
     (tests,) = (row for row in rows if row.kind == "beside")
@@ -79,7 +79,14 @@ def test_the_table_says_all_that_the_picture_does_in_the_order_of_time() -> None
 
 
 def test_nothing_can_be_drawn_too() -> None:
-    assert gantt(replace(BOOK, spans=())).lanes == ()
+    assert gantt(replace(BOOK, spans=()), 99).lanes == ()
+
+
+def test_of_more_than_is_shown_the_longest_are_and_the_others_are_counted():
+    chart = gantt(BOOK, 2)
+    longest = sorted((span.seconds for span in BOOK.spans), reverse=True)[:2]
+    assert sorted((row.seconds for row in chart.rows), reverse=True) == longest
+    assert chart.hidden == len(BOOK.spans) - 2
     assert used_share(span(TimeKind.STAGE, "judge", 1.0, 0.0, 0.0), 2) == 0.0
     assert used_share(span(TimeKind.STAGE, "judge", 1.0, 1.0, 9.0), 2) == 1.0, "clocks differ a little"
 
@@ -108,7 +115,7 @@ def test_lanes_hold_every_span_once_none_over_another_and_are_as_few_as_can_be(s
 
 @given(SPANS)
 def test_bars_stay_within_the_picture(spans: list[TimeSpan]) -> None:
-    chart = gantt(replace(BOOK, spans=tuple(spans)))
+    chart = gantt(replace(BOOK, spans=tuple(spans)), 99)
     for lane in chart.lanes:
         for bar in lane.bars:
             assert chart.left <= bar.box.x <= bar.box.x + bar.box.width <= chart.width

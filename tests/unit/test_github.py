@@ -15,11 +15,12 @@ from upgrade_sample import BASE, CANDIDATE
 from harness.base.errors import HarnessError
 from harness.cli import app as cli
 from harness.cli import github
-from harness.judge.expectations import Met, MetCell
+from harness.logs.count_cache import SCHEMA
 from harness.model.findings import Contrast, Significance
+from harness.model.log_totals import Totals
 from harness.nightly.night import VerificationStatus
 from harness.nightly.night_annotations import of_night
-from harness.report.annotations import MOST, of_contrast, of_expectations, of_rollout, of_upgrade, of_verdict
+from harness.report.annotations import MOST, of_contrast, of_rollout, of_upgrade, of_verdict
 from harness.report.github import MOST_BYTES, Annotation, Level, fitting, workflow_command
 from harness.upgrade.changes import operator_changes
 from harness.upgrade.own_files import with_uses
@@ -73,15 +74,6 @@ def test_an_inconclusive_verdict_is_a_warning():
     assert (answer.level, answer.title) == (Level.WARNING, "INCONCLUSIVE")
 
 
-def test_without_a_candidate_the_answer_is_about_what_was_expected_of_stock():
-    cells = [MetCell("a", "stock", "PASSED", "PASSED", Met.EXPECTED)]
-    assert [(each.level, each.title) for each in of_expectations(cells)] == [(Level.NOTICE, "EXPECTED")]
-    cells += [MetCell("b", "stock", "PASSED", "FAILED(x)", Met.UNEXPECTED)] * 9
-    found = of_expectations(cells)
-    assert len(found) == MOST
-    assert found[1] == Annotation(Level.ERROR, "UNEXPECTED", "b on stock: FAILED(x), not PASSED: UNEXPECTED")
-
-
 def test_a_rollout_that_was_stopped_shows_where():
     found = of_rollout(rollout_sample.rollout("stopped"), "out/roll")
     assert (found[0].level, found[0].title) == (Level.ERROR, "rollout STOPPED")
@@ -92,10 +84,15 @@ def test_a_rollout_that_was_stopped_shows_where():
 def test_lines_that_are_added_beyond_the_noise_are_shown_and_no_others():
     beyond = replace(WARNING, significance=Significance.BEYOND)
     mild = replace(beyond, level="INFO")
-    found = of_contrast(Contrast("a", "b", (WARNING, mild, *([beyond] * 9))))
+    found = of_contrast(Contrast("a", "b", (WARNING, mild, *([beyond] * 9))), Totals(SCHEMA, (), ()))
     assert [each.level for each in found] == [Level.NOTICE, *[Level.WARNING] * (MOST - 1)]
     assert found[1].title.endswith("WARN: 0 → 9")
     assert found[1].file == beyond.evidence[0].path
+
+
+def test_a_log_that_was_not_read_is_a_warning():
+    (answer,) = of_contrast(Contrast("a", "b", ()), Totals(SCHEMA, (), (), ("a/server.log",)))
+    assert (answer.level, answer.message) == (Level.WARNING, "No line differs in what was read; 1 log was not read")
 
 
 def test_lines_of_the_operators_own_files_are_shown_where_they_stand():

@@ -100,10 +100,18 @@ def test_a_claim_borne_out_is_a_ship_that_says_what_was_seen_and_not_that_it_is_
     )
 
 
-def test_the_strongest_reason_against_shipping_is_that_nothing_discriminates() -> None:
+def test_where_nothing_is_claimed_that_no_scenario_fails_on_base_is_no_reason_against_shipping() -> None:
     record = decide(declare("turn1", "a"), ran("turn1", H, H, H) + ran("a", H, H, H))
     assert record.verdict is Verdict.SHIP
-    assert "a jar that does nothing would pass too" in record.against
+    assert "does nothing" not in record.against
+
+
+def test_what_of_the_logs_was_not_compared_stands_among_what_was_not_tested() -> None:
+    left_out = "turn1, observer: only stock has logs, so stock and patched-on are not compared there."
+    record = decide_all(
+        declare("turn1", "a"), [*ran("turn1", H, H, H), *ran("a", H, H, H)], SOUND, not_read=(left_out,)
+    )
+    assert left_out in record.not_tested
 
 
 def test_nothing_discriminating_is_inconclusive_beside_claims() -> None:

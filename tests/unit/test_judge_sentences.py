@@ -322,7 +322,7 @@ def test_against_a_ship_with_evidence_speaks_how_often_it_ran(repeats, sentence)
 
 def test_against_a_ship_speaks_what_is_no_evidence():
     nothing = decide(declare("turn1", "a"), ran("turn1", H, H, H) + ran("a", H, H, H))
-    assert nothing.against == "No scenario fails on base, so a jar that does nothing would pass too."
+    assert nothing.against.startswith("Each scenario ran once per arm"), "nothing is claimed that could be shown"
     results = ran("turn2", R, R, H) + ran("a", H, H, H) + ran("b", H, H, H) + ran("c", H, H, H)
     some = decide(declare("turn2", "a", "b", "c", claims=(FIX,)), results)
     assert some.against.endswith(" a, b and c would have passed without the patch.")

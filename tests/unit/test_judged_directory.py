@@ -6,9 +6,12 @@ import pytest
 from sample_run import write_sample
 
 from harness.base.errors import HarnessError
+from harness.logs.count_cache import SCHEMA as COUNTS
 from harness.model.arms import Role
+from harness.model.log_totals import Totals
 from harness.model.request import Request
 from harness.model.runs import RunKey
+from harness.report import write_reports
 from harness.rundir.directory import RunDirectory
 from harness.stages.judge import judge_run
 from harness.stages.verify import is_proved
@@ -27,6 +30,14 @@ def test_a_result_of_another_role_than_its_arm_plays_is_refused(directory):
     result.write(replace(result.read(), role=Role.BASE))
     with pytest.raises(HarnessError, match="says that patched-on plays the role base, and"):
         judge_run(directory)
+
+
+def test_what_the_log_diff_left_out_is_told_by_the_verdict_and_on_its_page(directory):
+    left_out = "turn2, observer: only stock has logs, so stock and patched-on are not compared there."
+    directory.logs.totals.write(Totals(COUNTS, (), (left_out,)))
+    record = judge_run(directory)
+    assert left_out in record.not_tested
+    assert left_out in write_reports(directory, record).read_text()
 
 
 @pytest.mark.parametrize("repeats", [0, -1, 1001, 10**18])

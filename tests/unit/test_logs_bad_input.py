@@ -1,6 +1,7 @@
 """Logs that cannot be compared, clocks set back, full disks: each is told in a sentence that names the file."""
 
 import errno
+import os
 from pathlib import Path
 
 import polars as pl
@@ -12,14 +13,15 @@ from harness.base.json import to_json
 from harness.logs.cautions import cautions
 from harness.logs.compare import clocks
 from harness.logs.count_cache import COUNTED
-from harness.logs.folders import Folder, log_files, nothing_fits, renamed_lines, runs_of
+from harness.logs.folders import Folder, nothing_fits, renamed_lines, runs_of
 from harness.logs.log_diff import CountedLogs, node_logs
 from harness.logs.read.blocks import LogFile, whole
 from harness.logs.read.event_counts import COUNTS, WHOLE_LOG, Reading
 from harness.logs.read.layout import KAFKA_DEFAULT, compile_layout
 from harness.logs.read.library import versions_of
+from harness.logs.read.local_files import files_of, log_files
 from harness.logs.read.pipeline import FileCounts, join
-from harness.logs.read.places import here_if_file, is_address
+from harness.logs.read.places import Among, here_if_file, is_address
 from harness.logs.results import write
 from harness.model.log_totals import FileTotal
 from harness.model.node_logs import NodeLogs
@@ -112,6 +114,42 @@ def test_the_output_of_a_node_is_a_log_too_and_where_nothing_is_named_so_every_f
     (tmp_path / "kafkaServer.out").write_text("x")
     (tmp_path / "server.log.1").write_text("x")
     assert log_files(tmp_path) == (f"{tmp_path}/kafkaServer.out", f"{tmp_path}/server.log.1")
+
+
+def test_what_lies_beside_logs_and_is_not_named_so_is_told(tmp_path):
+    logs_at(tmp_path, "zookeeper.log", "kafka-0.txt", "deep/kafka-1.txt", ".hidden")
+    (tmp_path / "empty.txt").touch()
+    assert files_of(tmp_path) == Among(
+        (f"{tmp_path}/zookeeper.log",), (f"{tmp_path}/deep/kafka-1.txt", f"{tmp_path}/kafka-0.txt")
+    )
+
+
+def test_a_folder_that_is_linked_to_is_looked_into_once_and_a_circle_ends(tmp_path):
+    logs_at(tmp_path, "logs/a.log", "elsewhere/b.log", "elsewhere/deep/c.log")
+    (tmp_path / "logs/linked").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "logs/again").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "elsewhere/deep/circle").symlink_to(tmp_path / "logs")
+    assert [Path(log).name for log in log_files(tmp_path / "logs")] == ["a.log", "b.log", "c.log"]
+
+
+def test_a_folder_that_may_not_be_looked_into_is_refused_and_never_passed_over(tmp_path, monkeypatch):
+    logs_at(tmp_path, "logs/a.log", "logs/secret/b.log")
+    listed = os.scandir
+
+    def scandir(path):
+        if Path(path).name == "secret":
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return listed(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    with pytest.raises(HarnessError, match=r"secret cannot be looked into: Permission denied\."):
+        log_files(tmp_path / "logs")
+
+
+def test_a_pipe_is_no_log(tmp_path):
+    logs_at(tmp_path, "a.log")
+    os.mkfifo(tmp_path / "pipe.log")
+    assert log_files(tmp_path) == (f"{tmp_path}/a.log",)
 
 
 def logs_at(root, *paths):

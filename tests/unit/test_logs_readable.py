@@ -8,8 +8,10 @@ import pytest
 from log_forms import EVENTS, plain
 
 from harness.logs import readable_logs
+from harness.logs.folders import not_read_sentences
 from harness.logs.read.apart import MOST_NODES
 from harness.logs.read.layout import KAFKA_DEFAULT
+from harness.logs.read.layout_fit import COLLECTED, TIMELESS
 from harness.logs.read.places import Samples, lines_of
 from harness.logs.readable_logs import readable
 
@@ -88,3 +90,59 @@ def test_a_hidden_file_is_refused(tmp_path):
     logs = read(tmp_path, tmp_path / ".x.log")
     assert logs.refused == {f"{tmp_path}/.x.log": "its name begins as hidden files do"}
     assert not logs.layouts
+
+
+COLLECTOR = [
+    "[2026-11-21T14:28:58.949+0000][gc,init] CardTable entry size: 512",
+    "[2026-11-21T14:28:58.951+0000][gc     ] Using G1",
+    "[2026-11-21T14:28:59.002+0000][safepoint] Entering safepoint region",
+]
+OF_JAVA_8 = [
+    "OpenJDK 64-Bit Server VM (25.382-b05) for linux-amd64 JRE",
+    "2026-11-21T14:28:58.949+0000: 0.512: [GC pause (G1 Evacuation Pause) (young), 0.0123 secs]",
+    "   [Parallel Time: 4.4 ms, GC Workers: 2]",
+    "2026-11-21T14:28:59.949+0000: 1.512: [Full GC (Allocation Failure), 0.0123 secs]",
+]
+
+
+@pytest.mark.parametrize(
+    ("lines", "what"),
+    [
+        (COLLECTOR, COLLECTED),
+        (OF_JAVA_8, COLLECTED),
+        (["OpenJDK 64-Bit Server VM warning: Option UseCMS was deprecated"], TIMELESS),
+        (["14:28:58 INFO hello (kafka.server.KafkaServer)"], None),
+        (["2026-11-21 14:28:58 hello"], None),
+        ([*COLLECTOR, *["14:28:58 INFO hello (kafka.server.KafkaServer)"] * 9], None),
+    ],
+)
+def test_a_file_without_a_programs_events_is_told_from_a_log_whose_layout_nobody_knows(tmp_path, lines, what):
+    (tmp_path / "server.log").write_bytes(text(plain(EVENTS)))
+    (tmp_path / "other.log").write_bytes(text(lines))
+    logs = read(tmp_path, tmp_path / "server.log", tmp_path / "other.log")
+    assert f"{tmp_path}/other.log" not in logs.layouts
+    assert logs.eventless.get(f"{tmp_path}/other.log") == what
+
+
+def test_files_of_an_archive_that_are_not_named_as_logs_are_told(tmp_path):
+    with tarfile.open(tmp_path / "logs.tar", "w") as archive:
+        for name in ("server.log", "kafka-0.txt"):
+            entry = tarfile.TarInfo(name)
+            entry.size = len(text(plain(EVENTS)))
+            archive.addfile(entry, io.BytesIO(text(plain(EVENTS))))
+    logs = read(tmp_path, tmp_path / "logs.tar")
+    assert logs.others == [f"{tmp_path}/logs.tar/kafka-0.txt"]
+
+
+def test_what_was_not_read_is_told_in_sentences_that_do_not_grow_with_the_number_of_files(tmp_path):
+    for number in range(5):
+        (tmp_path / f"gc.log.{number}").write_bytes(text(COLLECTOR))
+    (tmp_path / "odd.log").write_bytes(text(["14:28:58 INFO hello"]))
+    logs = read(tmp_path, *sorted(tmp_path.glob("*.log*")))
+    said = [*not_read_sentences(sorted(map(str, tmp_path.glob("*.log*"))), ["a.txt", "b.txt", "c.txt", "d.txt"], logs)]
+    assert len(said) == 3
+    assert said[0].startswith(
+        f"{tmp_path}/odd.log was not read: it fits no log layout, and its first line is '14:28:58"
+    )
+    assert said[1].endswith(f"gc.log.2 and 2 more files were not read: {COLLECTED}.")
+    assert said[2].startswith("a.txt, b.txt, c.txt and 1 more file are not named as logs are, and were not looked at.")

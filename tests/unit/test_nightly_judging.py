@@ -16,7 +16,7 @@ from harness.nightly.judging import judge_night
 from harness.nightly.night import VerificationStatus
 from harness.nightly.night_cases import render_night_junit
 from harness.nightly.night_summary import render_summary
-from harness.nightly.nightpage import render_night
+from harness.nightly.nightpage import night_page, render_night
 from harness.nightly.trend import Trend
 
 TODAY = date(2026, 3, 5)
@@ -265,6 +265,29 @@ def test_the_page_links_reports_escapes_everything_and_allows_nothing_but_its_ow
     assert "\x1b" not in page
     assert "default-src 'none'" in page
     assert "style=" not in page
+
+
+def test_the_card_of_a_night_says_what_speaks_against_its_outcome():
+    def against(documents, *waivers):
+        return night_page(judged(documents, *waivers)).against
+
+    assert against({"a": SHIP}) == "There is no earlier night to compare it with."
+    assert against({"a": HOLD, "b": SHIP}) == "1 of 2 verifications is SHIP."
+    assert against({"a": SHIP, "b": SHIP, "c": OPEN}) == "2 of 3 verifications are SHIP."
+    assert "What speaks against it" in render_night(judged({"a": SHIP}))
+
+
+def test_a_night_that_ships_thanks_to_waivers_or_beside_flaky_cells_says_so():
+    shipped = judged({"a": SHIP})
+    earlier = replace(shipped, earlier=("yesterday",))
+    assert night_page(earlier).against == "A fault that shows only in some runs can have been missed."
+    flaky = tuple(replace(cell, trend=Trend.FLAKY) for cell in earlier.cells)
+    changed = night_page(replace(earlier, cells=flaky)).against
+    assert changed == f"{len(flaky)} cells changed the answer in the last nights."
+    (key, *_) = [cell.cell.key for cell in flaky]
+    waiver = Waiver(WaiverKind.OUTCOME, "*", "x", "known", "kim", date(2026, 4, 1))
+    waived = replace(shipped, waived=replace(shipped.waived, cells={key: waiver}))
+    assert night_page(waived).against == "1 thing that did not go as claimed is waived."
 
 
 def test_the_same_night_gives_the_same_bytes():

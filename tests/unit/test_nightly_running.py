@@ -162,6 +162,7 @@ def test_the_night_as_json_says_who_runs_what(night):
 
 
 def test_a_verification_of_a_night_takes_nothing_over_from_another(tmp_path, monkeypatch):
-    monkeypatch.setattr("harness.stages.verify.verify", lambda folder, *_: RunDirectory(folder).request.read().fresh)
+    monkeypatch.setattr("harness.stages.verify.verify", lambda *_: document("ship"))
     monkeypatch.setattr("harness.cli.common.toolbox_of", lambda _: None)
-    assert nightly._verify(Request(), tmp_path, None) is True
+    assert nightly._verify(Request(), tmp_path, None) is Verdict.SHIP
+    assert RunDirectory(tmp_path).request.read().fresh

@@ -22,6 +22,9 @@ from harness.base.errors import HarnessError
 from harness.base.json import to_json
 from harness.base.progress import Reporter
 from harness.cli import app as cli
+from harness.logs.count_cache import SCHEMA as COUNTS_SCHEMA
+from harness.model.findings import Contrast
+from harness.model.log_totals import Totals
 from harness.model.pack import MANIFEST, PackedFile, PackManifest, problem_of
 from harness.model.request import Request, located
 from harness.model.rollout import RollPlan
@@ -31,6 +34,7 @@ from harness.nightly.concluding import conclude
 from harness.nightly.merging import merge
 from harness.rundir.directory import RunDirectory
 from harness.rundir.packed_inputs import translated
+from harness.rundir.parts import LogsFolder
 from harness.stages import unpack as unpack_stage
 from harness.stages.convert import convert
 from harness.stages.judge import judge_either, report_either
@@ -494,6 +498,14 @@ def test_whatever_the_harness_made_is_packed_whole(tmp_path, kind, names):
     assert files(folder) == files(tmp_path / "x")
 
 
+def test_a_pack_of_a_log_diff_says_that_the_logs_are_not_in_it(tmp_path):
+    logs = LogsFolder(tmp_path / "x")
+    logs.totals.write(Totals(COUNTS_SCHEMA, (), ()))
+    logs.findings.write((Contrast("/logs/before", "/logs/after", ()),))
+    _, manifest = unpack(pack_of(tmp_path / "x", tmp_path), lambda _: tmp_path / "y")
+    assert manifest.lacks == ("the logs of /logs/before", "the logs of /logs/after")
+
+
 def test_a_damaged_request_hinders_nobody_from_packing_what_is_there(tmp_path):
     (tmp_path / "x").mkdir()
     (tmp_path / "x" / "request.json").write_text("{")
@@ -540,6 +552,8 @@ def test_the_commands_say_what_is_in_a_pack_and_what_can_be_done_with_it(harness
     code, said = harness("unpack", "mine.tar.xz")
     assert code == 0
     assert "open it:      harness open out/mine\n" in said
+    judged = "judge it:     harness judge out/mine; harness report out/mine\n"
+    assert judged in said, "a HOLD is written up too"
     assert "run it again: harness verify\n" in said
     assert "Whoever packed it wrote its pages" in said
     assert json.loads((tmp_path / "out/mine/run.json").read_text())["schema"] == 2

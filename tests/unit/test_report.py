@@ -29,15 +29,18 @@ from harness.model.options import record_of
 from harness.model.proof import ReachedMethod
 from harness.model.request import Request
 from harness.model.runs import Evidence, Outcome, RunResult, Verdict
-from harness.model.verdict import Check, FileDigest, VerdictRecord
+from harness.model.sparklines import Sparkline, Sparklines
+from harness.model.verdict import Check, FileDigest, ReasonSource, VerdictRecord
 from harness.model.verdict_schema import check_record
 from harness.report import write_reports
-from harness.report.context import Limits, report_context
+from harness.report.context import report_context
 from harness.report.differences import meaning_of, proving_phases_first
 from harness.report.figures import inline_figures
 from harness.report.html import render_html
+from harness.report.limits import BUDGET_BYTES, Limits
 from harness.report.links import evidence_link
 from harness.report.markdown import render_markdown
+from harness.report.page import render_page
 from harness.report.result_matrix import CellView
 from harness.report.run_cases import render_runs
 from harness.rundir.directory import RunDirectory
@@ -467,6 +470,46 @@ def test_what_is_over_the_budget_is_cut_and_the_cut_is_reported() -> None:
     assert re.search(r"\d+ more runs have no timeline here", page)
 
 
+def of_many(kind: str, count: int) -> VerdictRecord:
+    """Return a verdict over many seeds of chaos, each with all that `turn1` has: runs, costs, figures, claims."""
+    whole = document(kind)
+    effect = next(each for each in whole.reasons if each.source is ReasonSource.EFFECT and each.weight is whole.verdict)
+    turn1 = next(each for each in whole.scenarios if each.name == "turn1")
+    names = [f"chaos-{number}" for number in range(count)]
+    costs, runs = ([each for each in part if each.scenario == "turn1"] for part in (whole.costs, whole.runs))
+    return replace(
+        whole,
+        scenarios=(*whole.scenarios, *(replace(turn1, name=name) for name in names)),
+        costs=(*whole.costs, *(replace(cost, scenario=name) for name in names for cost in costs)),
+        runs=(*whole.runs, *(replace(run, scenario=name) for name in names for run in runs)),
+        claims=(*whole.claims, *(replace(whole.claims[0], id=f"{name}: {'x' * 300}") for name in names)),
+        reasons=(*whole.reasons, *(replace(effect, sentence=f"{name}: {'x' * 300}") for name in names)),
+        not_tested=tuple(f"{name}: {'x' * 300}" for name in names),
+    )
+
+
+@pytest.mark.parametrize("budget", [200_000, 400_000, BUDGET_BYTES])
+def test_no_part_of_a_verification_of_many_scenarios_takes_the_page_over_its_budget(budget: int) -> None:
+    many = of_many("hold", 600)
+    cells = tuple(Sparkline(each.name, "on", "✓" * 30, "30 ✓", "") for each in many.scenarios)
+    history = Sparklines("✓ as claimed", (), cells)
+    page = render_html(many, journals("hold"), budget, history)
+    assert len(page.encode()) <= budget
+    for what in ("scenarios", "tables of costs", "figures", "runs", "claims", "gaps", "reasons"):
+        assert re.search(rf'\d+ more {what} are in <a href="verdict.json">', page), what
+    assert re.search(r'\d+ more cells are in <a href="history.json">', page)
+    assert "turn2" in page, "what is not as claimed is kept"
+    assert 'id="scenario-turn2"' in page
+
+
+def test_the_smallest_page_is_within_the_budget_whatever_the_run_directory_holds() -> None:
+    smallest = Limits()
+    while smallest.halved() != smallest:
+        smallest = smallest.halved()
+    context = report_context(of_many("hostile", 600), journals("hostile"), smallest)
+    assert len(render_page("report.html.j2", report=context).encode()) < BUDGET_BYTES
+
+
 def test_when_timelines_are_cut_the_runs_that_did_not_pass_keep_theirs() -> None:
     (group,) = report_context(document("hold"), journals("hold"), Limits(timelines=1)).timelines
     assert (group.title, group.expanded) == ("turn2", True)
@@ -576,7 +619,7 @@ def test_junit_passes_expected_failures_and_says_so_and_the_rest_is_what_it_is()
     failure = turn2["turn2[patched-on-1]"].find("failure")
     assert failure is not None
     assert failure.get("message", "").startswith("FAILED(observer_recovers)")
-    assert "claimed: PASSED" in (failure.text or "")
+    assert "expected: PASSED" in (failure.text or "")
 
 
 @pytest.mark.parametrize(("outcome", "tag"), [(Outcome.BROKEN, "error"), (Outcome.UNSUPPORTED, "skipped")])
@@ -589,6 +632,12 @@ def test_junit_shows_what_could_not_be_tested_with_its_reason(outcome: Outcome, 
 
 def test_junit_stays_xml_whatever_a_log_holds() -> None:
     assert r"\x00" in ET.tostring(ET.fromstring(render_runs(document("hostile"))), encoding="unicode")
+
+
+def test_where_nothing_is_claimed_no_scenario_is_said_to_be_no_evidence() -> None:
+    unclaimed = replace(document("hold"), claims=())
+    assert "no evidence" not in render_markdown(report_context(unclaimed, journals("hold")))
+    assert "no evidence" not in render_html(unclaimed, journals("hold"))
 
 
 def test_markdown_gives_verdict_matrix_and_claims() -> None:

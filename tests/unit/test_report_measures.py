@@ -16,7 +16,7 @@ times = st.lists(st.floats(0.01, 1e4), min_size=2, max_size=6)
 
 def test_each_arm_has_its_figure_and_each_run_its_row():
     whole = document()
-    shown = measures_of(whole, whole.runs)
+    shown = measures_of(whole, whole.runs, 99)
     assert len(shown.runs) == len(whole.runs)
     assert all(len(row.arms) == len(whole.arms) for row in shown.rows)
     assert not any(row.ratio for row in shown.rows)  # one run of each tells no interval
@@ -26,7 +26,7 @@ def test_what_runs_of_before_took_is_not_held_against_the_runs_of_today():
     whole = document()
     origin = Origin("/out/first", "2026-11-25T14:02:00+00:00", "a" * 64)
     runs = [replace(run, origin=origin) if run.arm == "stock" else run for run in whole.runs]
-    shown = measures_of(whole, runs)
+    shown = measures_of(whole, runs, 99)
     assert not any("stock" in name for name, _ in shown.runs)
     assert {row.arms[0] for row in shown.rows} == {"–"}
 

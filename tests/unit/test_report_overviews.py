@@ -68,7 +68,7 @@ def test_a_dot_stays_on_its_picture(base, candidate, allowed):
     [
         "A candidate that does not fix what it claims: new-mechanism, turn2 fail on the control, by the claimed name.",
         "A candidate that fails where base does not: 1 scenario passes on base.",
-        "A candidate that logs otherwise: every line of 3 pairs of arms was compared.",
+        "A candidate that logs otherwise: the logs of 3 pairs of arms were compared line by line.",
         "A jar that is no drop-in: 3 rules applied; 201 tests, 0 failed.",
         "Changed code that fails where it runs: 2 of 3 changed lines were run, in 1 of 1 changed methods.",
     ],

@@ -1,12 +1,17 @@
-"""Text on a page: long names may be broken behind their dots, and are text all the same."""
+"""Text on a page: long names may be broken behind their dots, and are text all the same; its style is whole."""
+
+import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from markupsafe import Markup
 
+from harness.base.paths import data_root
 from harness.base.text import visible
 from harness.report.page import soft
+
+STYLE = data_root() / "reports" / "styles" / "report.css"
 
 
 @pytest.mark.parametrize(
@@ -27,3 +32,11 @@ def test_a_long_name_may_be_broken_behind_its_dots(text, shown):
 def test_nothing_is_lost_and_nothing_becomes_markup(text):
     assert soft(text).replace("<wbr>", "").unescape() == visible(text)
     assert "<" not in soft(text).replace("<wbr>", "")
+
+
+def test_every_block_of_the_style_ends_where_it_should_since_a_browser_drops_what_follows_a_stray_brace():
+    depth, lowest = 0, 0
+    for sign in re.findall(r"[{}]", re.sub(r'"[^"]*"', "", STYLE.read_text())):
+        depth += 1 if sign == "{" else -1
+        lowest = min(lowest, depth)
+    assert (depth, lowest) == (0, 0)

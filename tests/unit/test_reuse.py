@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
@@ -64,6 +65,7 @@ class Bench:
             "errands": lambda *_: (),
             "grow_noise": lambda *_: None,
             "has_room_beside": lambda _: False,
+            "spark_beside": lambda *_: nullcontext(SimpleNamespace(held=nullcontext, begin=int, session=None)),
         }
         for name, value in replaced.items():
             monkeypatch.setattr(verify_stage, name, value)

@@ -4,10 +4,12 @@ import hashlib
 import io
 import json
 import shutil
+from contextlib import nullcontext
 from dataclasses import replace
 
 import pytest
 import rollout_sample as sample
+from markupsafe import escape
 from rich.console import Console
 
 from harness.base.errors import HarnessError
@@ -15,17 +17,22 @@ from harness.base.progress import Reporter
 from harness.model.arms import Role
 from harness.model.declaration import SCHEMA, Declaration, DeclaredScenario
 from harness.model.events import OutcomeDecided, StepChanged, TurnStarted
+from harness.model.findings import Contrast
 from harness.model.request import Request
 from harness.model.rollout import RolloutOutcome, RollPlan
 from harness.model.runs import Outcome, RunKey, RunResult
 from harness.model.seal import RunInputs, Seal
 from harness.model.setup import Setup
+from harness.report.markdown import plain
 from harness.rollout.rehearsals import CONTROL, FORWARD_AND_BACK
 from harness.rundir.directory import RunDirectory
 from harness.rundir.journal import Journal
+from harness.stages import rollout as stage
+from harness.stages.compared_logs import note_comparison
 from harness.stages.convert import convert
 from harness.stages.judge import judge_either, report_either
 from harness.stages.rollout import rollout
+from harness.stages.rollout_result import read_rehearsals
 
 QUIET = Reporter(Console(quiet=True))
 NAMES = (CONTROL, FORWARD_AND_BACK)
@@ -42,7 +49,9 @@ def leave(directory, name, outcome, reason=""):
     run.path.mkdir(parents=True)
     expectation = "node_alive" if outcome is Outcome.FAILED else ""
     with Journal(run.journal) as journal:
-        journal.write(TurnStarted(3, "broker", "replace", "the candidate"))
+        journal.write(
+            TurnStarted(3, "broker", *(("restart", "base") if name == CONTROL else ("replace", "the candidate")))
+        )
         journal.write(StepChanged("do", "stop the 1st node", "begin"))
         journal.write(OutcomeDecided(outcome, expectation, reason))
     digest = hashlib.sha256(run.journal.read_bytes()).hexdigest()
@@ -92,6 +101,51 @@ def test_a_declared_rehearsal_without_a_result_leaves_the_rollout_inconclusive(d
     leave(directory, other, Outcome.PASSED)
     assert judge_either(directory.path, QUIET) is RolloutOutcome.INCONCLUSIVE
     assert directory.rollout.read().reasons == (f"{lost}: it has no result",)
+
+
+def test_a_rollout_says_what_was_not_rehearsed_and_what_speaks_against_its_answer(directory):
+    found = directory.rollout.read()
+    assert [gap.partition(":")[0] for gap in found.not_rehearsed[:4]] == [
+        "half-way-and-back",
+        "killed-in-step",
+        "dies-on-load",
+        "What the candidate logs otherwise",
+    ]
+    assert found.against == "Each rehearsal ran once, so a single unlucky roll would look the same."
+    page = report_either(directory.path, QUIET).read_text()
+    for sentence in (found.against, *found.not_rehearsed):
+        assert escape(sentence) in page
+        assert plain(sentence) in directory.summary.read_text()
+
+
+def test_a_log_diff_of_the_roll_that_failed_is_told_by_the_record_and_the_page_and_judging_again(directory):
+    note_comparison(directory, "Spark did not start: no memory.")
+    judge_either(directory.path, QUIET)
+    told = "What the candidate logs otherwise: the log diff failed. Spark did not start: no memory."
+    assert told in directory.rollout.read().not_rehearsed
+    assert told in report_either(directory.path, QUIET).read_text()
+
+
+def test_logs_of_a_roll_that_were_compared_are_no_gap(directory):
+    note_comparison(directory)
+    directory.logs.findings.write((Contrast("control", "forward-and-back", ()),))
+    judge_either(directory.path, QUIET)
+    assert not any("logs" in gap for gap in directory.rollout.read().not_rehearsed)
+
+
+@pytest.mark.parametrize("error", ["Spark did not start: no memory.", ""])
+def test_a_roll_notes_whether_its_logs_were_compared(directory, monkeypatch, error):
+    def fails(*_, **__):
+        raise HarnessError(error or "unreachable")
+
+    for name in NAMES:
+        directory.run(key(name)).logs.write(())
+    found = read_rehearsals(directory)
+    monkeypatch.setattr("harness.logs.log_diff.opened", fails if error else lambda *_: nullcontext())
+    monkeypatch.setattr("harness.logs.log_diff.read_nodes", lambda *_: None)
+    monkeypatch.setattr("harness.logs.log_diff.compare", lambda *_: ())
+    stage._compare(found, directory, None, QUIET)
+    assert directory.logs.comparison.read().failed == error
 
 
 def test_a_rollout_is_judged_without_its_rollout_json(directory):

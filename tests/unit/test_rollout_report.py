@@ -14,6 +14,7 @@ from harness.base.json import from_json, to_json
 from harness.model.findings import Contrast
 from harness.model.rollout import RolloutVerdict
 from harness.model.runs import Outcome
+from harness.report.limits import BUDGET_BYTES
 from harness.report.rollout_cases import render_rehearsals
 from harness.report.rolloutpage import render_rollout, rollout_page
 from harness.rollout.runbook import runbook
@@ -95,6 +96,37 @@ def test_the_page_names_turns_checks_and_losses():
     assert shown.warnings == ("a key is left",)
     assert "3 (not promised)" in page()
     assert 'id="findings"' not in page(contrast=None)
+
+
+def test_the_card_says_what_speaks_against_the_answer_and_the_page_what_was_noticed_and_what_was_not_rehearsed():
+    found = replace(
+        sample.rollout(), against="dies-on-load was not rehearsed.", not_rehearsed=("dies-on-load: Is it?",)
+    )
+    shown = render_rollout(found, {}, None, ("rollout", "--jar", "x.jar"))
+    assert "Strongest reason against PASSED" in shown
+    assert "dies-on-load was not rehearsed." in shown
+    assert "<li>dies-on-load: Is it?</li>" in shown
+    assert "Something acknowledged that is gone: 1800 were looked for at the end." in shown
+    assert '<code class="command">harness rollout --jar x.jar</code>' in shown
+
+
+def test_a_part_of_a_rollout_of_which_there_is_nothing_has_no_section_and_no_link_to_it():
+    shown = render_rollout(replace(sample.rollout(), rehearsals=()), {}, None, ("rollout",))
+    for part in ("stop", "gaps", "rehearsals", "timelines", "clients", "features", "turns", "findings"):
+        assert f'<section id="{part}"' not in shown
+        assert f'href="#{part}"' not in shown
+    for part in ("runbook", "tested", "again"):
+        assert f'<section id="{part}"' in shown
+        assert f'href="#{part}"' in shown
+
+
+def test_a_page_about_very_many_errors_is_within_the_budget_and_says_what_it_cut():
+    found = sample.rollout()
+    errors = {f"ERROR {number} {'<&>' * 300}": number for number in range(3000)}
+    many = replace(found, rehearsals=tuple(replace(each, errors=errors) for each in found.rehearsals))
+    shown = render_rollout(many, {"forward-and-back": sample.entries()}, FOUND, ("rollout",))
+    assert len(shown.encode()) <= BUDGET_BYTES
+    assert re.search(r"\d+ more kinds of ERROR lines are in", shown)
 
 
 def test_lines_from_outside_of_the_roll_are_not_compared():

@@ -439,18 +439,47 @@ def test_all_checks_can_be_made_once_and_change_nothing(cluster):
     assert "node 1 may stop" in said
 
 
-def test_features_are_finalised_last_after_it_was_said_what_that_means(tmp_path):
-    whole = sample.whole_rollout()
-    cluster = ACluster(tmp_path, replace(whole, plan=PASSED.plan))
+@pytest.fixture
+def rolled(tmp_path):
+    """Return a cluster of whole Kafkas on which every node had its turn."""
+    cluster = ACluster(tmp_path, replace(sample.whole_rollout(), plan=PASSED.plan))
     features = cluster.folder / "bin" / "kafka-features.sh"
     features.write_text('#!/bin/sh\necho "features $*" >>calls\necho upgraded\n')
     features.chmod(0o755)
     for node in range(4):
         cluster.write(**{f"jar-{node}": "new"})
+    return cluster
+
+
+@pytest.mark.parametrize(
+    ("files", "why"),
+    [
+        ({"jar-2": "base"}, "the live process of node 2 holds"),
+        ({"at-min-isr": "Topic: orders\tPartition: 1\tIsr: 0,3"}, "no partition falls below min.insync.replicas"),
+        ({}, "node 1 is down: on base it could not start any more"),
+    ],
+)
+def test_features_are_not_finalised_unless_every_node_runs_the_new_one_and_the_cluster_is_well(rolled, files, why):
+    rolled.write(**files)
+    if not files:
+        (rolled.folder / "running-1").unlink()
+    code, said = rolled.run("finalise")
+    assert (code, why in said) == (1, True), said
+    assert "No node was touched." in said
+    assert not [call for call in rolled.calls if call.startswith("features")]
+    assert rolled.done_to_nodes == []
+
+
+def test_features_are_finalised_last_after_it_was_said_what_that_means(rolled):
+    cluster = rolled
     code, said = cluster.run("finalise")
     assert code == 0, said
     assert said.index("Then there is no way back.") < said.index("upgraded")
-    assert "upgrade --release-version 4.3-IV0" in cluster.calls[0]
+    (raised,) = [call for call in cluster.calls if call.startswith("features")]
+    assert "upgrade --release-version 4.3-IV0" in raised
+    before = cluster.calls[: cluster.calls.index(raised)]
+    assert sum("--at-min-isr" in call for call in before) >= 4, "checks B of every node"
+    assert not any(call.startswith("stop") for call in before)
     assert not any(call.startswith("install") for call in cluster.calls)
     assert [call.split()[1] for call in cluster.calls if call.startswith("stop")] == ["0", "2", "1", "3"]
     cluster.write(**{"dies-0": "x"})

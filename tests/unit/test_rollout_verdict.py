@@ -7,15 +7,20 @@ import pytest
 import rollout_sample as sample
 
 from harness.cluster.install import Install
-from harness.model.rollout import RolloutOutcome
+from harness.model.features import Downgrade
+from harness.model.rollout import RolloutOutcome, RollPlan
 from harness.model.runs import Outcome
+from harness.model.security import Security
 from harness.rollout.baseline import Baseline, baseline_of, stall_budget
-from harness.rollout.rehearsals import CONTROL, FINALISED
+from harness.rollout.builds import DIES_ON_LOAD, WITH_KEY
+from harness.rollout.not_rehearsed import against, left_out, not_rehearsed
+from harness.rollout.rehearsals import CONTROL, FINALISED, KINDS
 from harness.rollout.rollout_verdict import decide_rollout, may_begin, outcome_of
 from harness.rollout.sabotage import without_class
 from harness.stages.rollout_inputs import _with_key, _with_key_left
 
 PASSED, FAILED, UNCLEAR = Outcome.PASSED, Outcome.FAILED, Outcome.INCONCLUSIVE
+PLAN = RollPlan("3+3", (), (), 0.0)
 TURN = (sample.turn(1, "forward", 3),)
 
 
@@ -41,6 +46,75 @@ def rehearsed(name, outcome, reason="why", turns=TURN):
 def test_the_answer_is_that_of_the_worst_rehearsal_and_none_where_base_cannot_be_rolled(shown, outcome, reasons):
     found, _, why = decide_rollout([rehearsed(*each) for each in shown])
     assert (found, why) == (outcome, reasons)
+
+
+@pytest.mark.parametrize(
+    ("turns", "says_something"),
+    [
+        ((), False),
+        ((sample.turn(1, "restart", 3, "restart", "base"),), False),
+        ((sample.turn(1, "stopped", 3, build=DIES_ON_LOAD), sample.turn(2, "back", 3, build="base")), False),
+        ((sample.turn(1, "forward", 3, stopped="it crashed"),), False),
+        ((sample.turn(1, "forward", 3, build=WITH_KEY),), True),
+        (TURN, True),
+    ],
+)
+def test_a_rollout_in_which_no_node_ever_ran_the_candidate_says_nothing_of_it(turns, says_something):
+    found, _, reasons = decide_rollout([rehearsed(CONTROL, PASSED, turns=()), rehearsed("a", PASSED, turns=turns)])
+    assert found is (RolloutOutcome.PASSED if says_something else RolloutOutcome.INCONCLUSIVE)
+    why = ("no node ran the candidate: add --rehearse forward-and-back",)
+    assert reasons == (() if says_something else why)
+
+
+def rehearsals(*names):
+    return [rehearsed(name, PASSED) for name in names]
+
+
+BASE_ALONE = rehearsed(CONTROL, PASSED, turns=(sample.turn(1, "restart", 3, "restart", "base"),))
+
+
+def test_rehearsals_that_were_left_out_are_named_and_speak_most_against_a_pass():
+    found = rehearsals(CONTROL, "forward-and-back", "killed-in-step")
+    lacking = left_out(None, found)
+    assert lacking == ("half-way-and-back", "dies-on-load")
+    assert left_out(sample.FEATURES, rehearsals(*KINDS)[:-1]) == (FINALISED,)
+    assert against(RolloutOutcome.PASSED, found, lacking) == "half-way-and-back and dies-on-load were not rehearsed."
+    gaps = not_rehearsed(PLAN, None, lacking, "", whole_kafkas=False)
+    assert gaps[0].startswith("half-way-and-back: Do both versions work side by side")
+
+
+@pytest.mark.parametrize(
+    ("outcome", "found", "sentence"),
+    [
+        (RolloutOutcome.PASSED, rehearsals(*KINDS), "Each rehearsal ran once: a fault that shows only in some rolls"),
+        (
+            RolloutOutcome.STOPPED,
+            [*rehearsals("b"), rehearsed("a", FAILED)],
+            "Nothing speaks against the candidate in b",
+        ),
+        (RolloutOutcome.STOPPED, [BASE_ALONE, rehearsed("a", FAILED)], "Each rehearsal ran once, so a single unlucky"),
+        (
+            RolloutOutcome.INCONCLUSIVE,
+            rehearsals("b"),
+            "Nothing that could be decided speaks against the candidate: b",
+        ),
+        (RolloutOutcome.INCONCLUSIVE, [BASE_ALONE], "None: nothing was decided"),
+    ],
+)
+def test_every_answer_has_a_reason_against_it(outcome, found, sentence):
+    assert against(outcome, found, ()).startswith(sentence)
+
+
+def test_what_no_rehearsal_can_show_is_said_as_it_is_of_this_one():
+    plain = not_rehearsed(PLAN, None, (), "", whole_kafkas=False)
+    assert any("no --command-config was given" in gap for gap in plain)
+    secured = not_rehearsed(replace(PLAN, security=Security()), None, (), "", whole_kafkas=False)
+    assert any(gap.startswith("Your own certificates") for gap in secured)
+    lossless = replace(sample.FEATURES, downgrade=Downgrade.LOSSLESS)
+    whole = not_rehearsed(PLAN, lossless, (), "", whole_kafkas=True)
+    assert len(whole) == len(plain) + 2
+    assert len(not_rehearsed(PLAN, sample.FEATURES, (), "", whole_kafkas=True)) == len(plain) + 1
+    assert not_rehearsed(PLAN, None, (), "The log diff failed.", whole_kafkas=False)[0] == "The log diff failed."
 
 
 def test_a_cluster_that_fails_before_the_first_nodes_turn_says_nothing_of_the_candidate():

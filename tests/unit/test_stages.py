@@ -7,6 +7,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
+from nightly_sample import document
 from rich.console import Console
 from sample_run import write_sample
 from whole_kafka import whole_kafka
@@ -316,8 +317,7 @@ def test_the_terminal_shows_verdict_reasons_and_report_and_no_control_characters
     record = replace(record, scenarios=(replace(record.scenarios[0], discriminates=False),))
     print_verdict(Console(file=stream, width=200), record, {"build": 5.0, "run": 70.0}, tmp_path / "report.html")
     text = stream.getvalue()
-    line = "turn2  stock FAILED(observer_recovers)  patched-on MISSING  (no evidence)"
-    assert line in text
+    assert "turn2  stock FAILED(observer_recovers)  patched-on MISSING\n" in text, "nothing is claimed"
     assert "HOLD  turn2: it failed" in text
     assert "reason 5" in text
     assert "reason 6" not in text
@@ -326,6 +326,14 @@ def test_the_terminal_shows_verdict_reasons_and_report_and_no_control_characters
     assert "not fixed: gap: patched-on fails it, as stock does." in text
     assert "report.html" in text
     assert "\x1b" not in text
+
+
+def test_a_scenario_is_marked_as_no_evidence_for_a_claim_where_there_is_one():
+    shipped = document("ship")
+    assert [line.endswith("  (no evidence)") for line in matrix_lines(shipped, None) if "  turn1 " in line] == [True]
+    unclaimed = matrix_lines(replace(shipped, claims=()), None)
+    assert len(unclaimed) == 3
+    assert not [line for line in unclaimed if "evidence" in line]
 
 
 def test_where_every_run_has_its_result_that_is_said(run_dir, ran):

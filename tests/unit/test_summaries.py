@@ -12,8 +12,10 @@ from upgrade_sample import BASE, CANDIDATE
 
 from harness.base.json import to_json
 from harness.base.progress import Reporter
-from harness.judge.expectations import Met, MetCell
+from harness.logs.count_cache import SCHEMA
+from harness.model.expectations import Expectations, Met, MetCell
 from harness.model.findings import Contrast, Significance
+from harness.model.log_totals import FileTotal, Totals
 from harness.model.operator_changes import Weight
 from harness.model.runs import Evidence
 from harness.report import write_reports
@@ -54,12 +56,25 @@ DIFF = Contrast(
 )
 
 
+READ = Totals(SCHEMA, (), ())
+
+
 def ended(xml: str) -> list[str]:
     return [case[0].tag for case in ET.fromstring(xml).iter("testcase")]
 
 
 def test_of_a_log_diff_what_the_second_adds_at_warn_or_worse_beyond_the_noise_fails():
-    assert ended(render_findings(DIFF)) == ["failure", "skipped", "system-out", "system-out", "system-out"]
+    assert ended(render_findings(DIFF, READ)) == ["failure", "skipped", "system-out", "system-out", "system-out"]
+
+
+def test_a_log_that_was_not_read_or_only_in_part_is_an_error_with_the_reason():
+    half = FileTotal("b.log", "%m%n", lines=9000, unparsed_lines=8000)
+    totals = Totals(SCHEMA, (half,), ("a.log was not read: it fits none.", "b.log: its first 8000 lines."), ("a.log",))
+    cases = [*ET.fromstring(render_findings(replace(DIFF, findings=()), totals)).iter("testcase")]
+    assert [(case.get("name"), case[0].tag, case[0].get("message")) for case in cases] == [
+        ("read a.log", "error", "a.log was not read: it fits none."),
+        ("read b.log", "error", "b.log: its first 8000 lines."),
+    ]
 
 
 def test_of_upgrade_notes_what_breaks_a_file_of_ones_own_fails():
@@ -78,7 +93,7 @@ def test_of_upgrade_notes_what_breaks_for_everybody_fails_without_a_file():
 @pytest.mark.parametrize(
     "xml",
     [
-        render_findings(DIFF),
+        render_findings(DIFF, READ),
         render_changes(CHANGES),
         render_rehearsals(rollout_sample.rollout("stopped")),
     ],
@@ -109,7 +124,7 @@ def test_a_rollouts_summary_has_the_answer_its_reasons_and_every_rehearsal():
 
 
 def test_a_diffs_summary_lists_what_is_apart_from_the_noise():
-    text = render_diff_markdown([DIFF], [])
+    text = render_diff_markdown([DIFF], READ)
     assert "**They differ" in text
     assert text.count("| beyond the noise |") == 3
 
@@ -120,7 +135,9 @@ def test_upgrade_notes_name_own_files_first():
 
 
 def test_without_a_candidate_the_summary_says_what_was_expected_of_stock():
-    text = render_expectations([MetCell("a", "stock", "PASSED", "FAILED(x)", Met.UNEXPECTED)])
+    text = render_expectations(
+        Expectations(Met.UNEXPECTED, (MetCell("a", "stock", "PASSED", "FAILED(x)", Met.UNEXPECTED),))
+    )
     assert text.startswith("# UNEXPECTED: 0 of 1 cell show what is expected of stock\n")
     assert "| a | stock | PASSED | FAILED(x) | UNEXPECTED |" in text
 
@@ -128,10 +145,9 @@ def test_without_a_candidate_the_summary_says_what_was_expected_of_stock():
 def test_the_summary_of_a_verification_without_a_candidate_has_no_verdict(tmp_path):
     sample_run.write_sample(tmp_path)
     directory = RunDirectory(tmp_path)
-    record = judge_run(directory)
     declared = directory.declaration.read()
     directory.declaration.write(replace(declared, arms=tuple(arm for arm in declared.arms if arm.role.is_control)))
-    write_reports(directory, record)
+    write_reports(directory, judge_run(directory))
     assert "INCONCLUSIVE" not in directory.summary.read_text()
     assert directory.summary.read_text().startswith("# EXPECTED") or "# UNEXPECTED" in directory.summary.read_text()
 
@@ -140,11 +156,11 @@ def test_the_summary_of_a_verification_without_a_candidate_has_no_verdict(tmp_pa
     "text",
     [
         render_diff_markdown(
-            [Contrast("a", "b", (finding(Significance.BEYOND, template=HOSTILE, level=HOSTILE),))], []
+            [Contrast("a", "b", (finding(Significance.BEYOND, template=HOSTILE, level=HOSTILE),))], READ
         ),
         render_upgrade_summary(replace(CHANGES, changes=(replace(CHANGES.changes[0], means=HOSTILE),))),
         render_rollout_summary(replace(rollout_sample.rollout(), reasons=(HOSTILE,))),
-        render_expectations([MetCell(HOSTILE, "stock", "PASSED", "PASSED", Met.EXPECTED)]),
+        render_expectations(Expectations(Met.EXPECTED, (MetCell(HOSTILE, "stock", "PASSED", "PASSED", Met.EXPECTED),))),
     ],
 )
 def test_what_others_wrote_is_no_markup(text):
@@ -155,7 +171,7 @@ def test_what_others_wrote_is_no_markup(text):
 
 def test_what_others_wrote_cannot_leave_its_case():
     odd = finding(Significance.BEYOND, template="]]>\x00<case>", evidence=(Evidence("a\x1b.log", 1),))
-    (case,) = ET.fromstring(render_findings(Contrast("<a>", "b", (odd,)))).iter("testcase")
+    (case,) = ET.fromstring(render_findings(Contrast("<a>", "b", (odd,)), READ)).iter("testcase")
     assert "<case>" in case.get("name")
     assert to_json(odd)
 

@@ -2,7 +2,9 @@
 
 import re
 from dataclasses import replace
+from html import unescape
 
+import pytest
 import sample_run
 from rich.console import Console
 from upgrade_sample import BASE, CANDIDATE, SERVER
@@ -34,6 +36,20 @@ def test_nothing_changes_between_a_kafka_and_itself():
     assert same.changes == ()
     assert summary(same) == "Nothing that was compared changes."
     assert upgrade_page(same).tone == "ship"
+    assert 'id="first"' not in render_upgrade(same), "a part of which there is nothing is not there"
+
+
+@pytest.mark.parametrize(
+    ("gaps", "files", "against"),
+    [
+        (("MirrorMaker is not compared.", "Nor is Connect."), {}, "MirrorMaker is not compared. And 1 thing more."),
+        ((), {}, "None of your files was searched (--mine)"),
+        ((), {"my.properties": "zookeeper.connect=zk:2181"}, "what a tool of yours makes of a changed value"),
+    ],
+)
+def test_the_card_says_what_speaks_against_it(gaps, files, against):
+    changes = replace(CHANGES, gaps=gaps)
+    assert against in unescape(render_upgrade(with_uses(changes, files) if files else changes))
 
 
 def test_boots_that_do_not_lie_apart_and_two_boots_say_nothing():

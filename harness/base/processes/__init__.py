@@ -35,12 +35,15 @@ def mortal(command: Sequence[str]) -> list[str]:
     return [sys.executable, "-I", "-S", str(_LAUNCHER), _WHOEVER, _ORDINARY, *command]
 
 
-def spawn(command: Sequence[str], *, cwd: Path, output: Path, env: Mapping[str, str]) -> subprocess.Popen[bytes]:
+def spawn(
+    command: Sequence[str], *, cwd: Path, output: Path, env: Mapping[str, str], stdin: int = subprocess.DEVNULL
+) -> subprocess.Popen[bytes]:
     """Start a command in its own session, its output appended to a file; it is killed when the harness ends.
 
-    What a Background starts gives way to everybody else.
+    What a Background starts gives way to everybody else. With PIPE for `stdin` the command sees whether its
+    other end is still held.
     """
-    return _begun(lambda bound: _spawned(bound, cwd, output, env), command)
+    return _begun(lambda bound: _spawned(bound, cwd, output, env, stdin), command)
 
 
 def be_ready_to_spawn() -> None:
@@ -86,13 +89,15 @@ def _begun(start: Callable[[list[str]], subprocess.Popen[_Text]], command: Seque
     return background.begin(lambda: _spawner.submit(start, bound_to_harness(command, scheduling)).result())
 
 
-def _spawned(bound: list[str], cwd: Path, output: Path, env: Mapping[str, str]) -> subprocess.Popen[bytes]:
+def _spawned(
+    bound: list[str], cwd: Path, output: Path, env: Mapping[str, str], stdin: int = subprocess.DEVNULL
+) -> subprocess.Popen[bytes]:
     with output.open("ab") as sink:
         return subprocess.Popen(
             bound,
             cwd=cwd,
             env=dict(env),
-            stdin=subprocess.DEVNULL,
+            stdin=stdin,
             stdout=sink,
             stderr=subprocess.STDOUT,
             start_new_session=True,

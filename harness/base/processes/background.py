@@ -23,6 +23,7 @@ from harness.base.waiting import wait_until
 
 _Text = TypeVar("_Text", str, bytes)
 _SESSION_SECONDS = 1.0
+_CAP_SYS_NICE = 23
 
 
 class Background:
@@ -78,6 +79,13 @@ class Background:
             self._children = [each for each in self._children if each.poll() is None]
             self._is_equal = all(_make_ordinary(each.pid) for each in self._children)
             return self._is_equal
+
+    @staticmethod
+    def may_be_lifted() -> bool:
+        """Return whether this user may make such work an equal of others: out of SCHED_IDLE leads a privilege."""
+        status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
+        effective = next((line.split()[1] for line in status.splitlines() if line.startswith("CapEff:")), "0")
+        return bool(int(effective, 16) >> _CAP_SYS_NICE & 1)
 
     def end(self) -> None:
         """Kill every child, held or not; nothing more can be started."""

@@ -13,7 +13,7 @@ from pathlib import Path
 import pyspark
 
 from harness.base.errors import HarnessError
-from harness.base.processes import mortal
+from harness.base.processes import spawn
 
 JARS = Path(pyspark.__file__).parent / "jars"
 # Short jobs: compiling less and collecting with one thread halves the CPU time of a start.
@@ -77,18 +77,16 @@ def class_path() -> tuple[Path, ...]:
 def gateway(
     java: Path, folder: Path, options: Sequence[str], environment: Mapping[str, str], stop_seconds: float
 ) -> Iterator[Gateway]:
-    """Start Spark's JVM, its own files in `folder`; on leaving it has ended. One that does not start: HarnessError."""
+    """Start Spark's JVM, its own files in `folder`; on leaving it has ended. One that does not start: HarnessError.
+
+    Ctrl-C is the harness's, which then ends the JVM; so does the end of its standard input.
+    """
     jars = os.pathsep.join(map(str, class_path()))
     command = [str(java), *SHORT_LIFE, *MODULE_OPTIONS, *options, "-cp", jars, _MAIN]
-    with (folder / "jvm.log").open("wb") as log:
-        jvm = subprocess.Popen(
-            mortal(command),
-            stdin=subprocess.PIPE,  # the JVM ends when this does
-            stdout=log,
-            stderr=log,
-            env={**environment, "_PYSPARK_DRIVER_CONN_INFO_PATH": str(folder / "gateway")},
-            start_new_session=True,  # Ctrl-C is the harness's, which then ends the JVM
-        )
+    written = {"_PYSPARK_DRIVER_CONN_INFO_PATH": str(folder / "gateway")}
+    jvm = spawn(
+        command, cwd=Path.cwd(), output=folder / "jvm.log", env={**environment, **written}, stdin=subprocess.PIPE
+    )
     try:
         yield Gateway(jvm, _listening(jvm, folder))
     except BaseException:

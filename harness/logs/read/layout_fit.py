@@ -13,6 +13,10 @@ _LEVEL = r'(?:\b(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL|SEVERE|CRITICAL)\b|
 _BEGINNING = 160  # characters
 _LINES = 500  # of an event: a broker's configuration has 300
 _LONG = MAX_EVENT // 2  # bytes of a line whose end a sample may lack
+# Of the JVM's garbage collector, beside every Kafka's logs: -Xlog with any decorations, and as Java 8 has it.
+_COLLECTOR = r"^(?:\[[^\]]*\])*\[(?:[\w+]+,)*(?:gc|safepoint)\b[^\]]*\]|^\S+: [\d.,]+: \[(?:Full )?GC\b"
+COLLECTED = "they are the garbage collector's"
+TIMELESS = "no line of its beginning has a time of day"
 _CLASS = r"^(?:(?:[\w$-]+\.)+[\w$-]+|[A-Z][\w$]*|root|-)$"
 
 
@@ -54,6 +58,14 @@ def dated(lines: list[str], most: int) -> list[str]:
     """Return the first lines that may begin an event in some layout: a log may begin with pages of anything."""
     sample = pl.Series(lines, dtype=pl.String)
     return sample.filter(sample.str.contains(_TIME) | sample.str.contains(r"^(?:data: )?\{")).head(most).to_list()
+
+
+def no_events(lines: list[str]) -> str:
+    """Return what a log is that fits no layout, where its lines that may begin an event (`dated`) are no program's."""
+    if not lines:
+        return TIMELESS
+    collected = pl.Series(lines, dtype=pl.String).str.contains(_COLLECTOR).sum()
+    return COLLECTED if collected > len(lines) / 2 else ""
 
 
 def foreign(lines: pl.Series) -> pl.Series:

@@ -88,15 +88,23 @@ def size(spark: SparkSession, place: str) -> int:
         return int(system.getFileStatus(path).getLen())
 
 
-def logs_below(spark: SparkSession, address: str) -> tuple[str, ...]:
-    """Return the addresses of the logs below one, which may be that of a log; see `logs_among`."""
+def logs_below(spark: SparkSession, address: str) -> Among:
+    """Return the addresses of the files below one, which may be that of a log; see `logs_among`."""
     with _as_harness_error(address):
         system, path = _found(spark, address)
         listed = {str(each.getPath().toString()): each.getLen() for each in _each(system.listFiles(path, True))}
     return logs_among(address, listed)
 
 
-def logs_among(place: str, sizes: Mapping[str, int]) -> tuple[str, ...]:
+@dataclass(frozen=True, slots=True)
+class Among:
+    """The files below a place: its `logs`, and the `others` beside them, which are not named as logs are."""
+
+    logs: tuple[str, ...]
+    others: tuple[str, ...] = ()
+
+
+def logs_among(place: str, sizes: Mapping[str, int]) -> Among:
     """Return which of the files below a place are its logs: those named `*.log*`, `*.out*` or as archives, or else all.
 
     `sizes` are their bytes. No file at all, or no log that is not empty, is a HarnessError.
@@ -107,7 +115,8 @@ def logs_among(place: str, sizes: Mapping[str, int]) -> tuple[str, ...]:
     logs = sorted(named or sizes)
     if not any(sizes[log] for log in logs):
         raise HarnessError(f"{logs[0]} and all other logs in {place} are empty.", "Name one with events.")
-    return tuple(logs)
+    others = sorted(file for file in sizes.keys() - logs if sizes[file] and not is_hidden(file))
+    return Among(tuple(logs), tuple(others))
 
 
 def folders_in(spark: SparkSession, address: str) -> list[str]:

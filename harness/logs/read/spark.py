@@ -224,7 +224,10 @@ def _disconnect(spark: SparkSession) -> None:
 
 @contextmanager
 def _environment(changes: Mapping[str, str], foreign: Iterable[str]) -> Iterator[None]:
-    """Set variables for the JVM that is started inside; the user's own Spark does not take part."""
+    """Set variables for the JVM that is started inside; the user's own Spark does not take part.
+
+    Other threads may be at work, as when clusters run beside it: no variable is touched but those that change.
+    """
     before = dict(os.environ)
     for name in (*_FOREIGN, *foreign):
         os.environ.pop(name, None)
@@ -232,5 +235,6 @@ def _environment(changes: Mapping[str, str], foreign: Iterable[str]) -> Iterator
     try:
         yield
     finally:
-        os.environ.clear()
-        os.environ.update(before)
+        for name in os.environ.keys() - before.keys():
+            os.environ.pop(name, None)
+        os.environ.update({name: value for name, value in before.items() if os.environ.get(name) != value})
