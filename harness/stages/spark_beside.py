@@ -2,7 +2,7 @@
 
 It gives way to them as upstream's tests do, is held where these are, and touches no run whatever becomes of it: one
 that did not start, or that cannot be made an equal of what runs beside the log diff, is ended, and another one is
-started when it is needed (docs/adr/0037-spark-starts-beside-the-last-clusters.md).
+started when it is needed (docs/adr/0039-spark-starts-beside-the-last-clusters.md).
 """
 
 from __future__ import annotations
