@@ -33,7 +33,8 @@ def test_stock_answers_every_wrong_request_with_its_error_and_lives_on(on_stock)
 def test_stock_takes_every_way_as_its_scenario_expects(on_stock, name):
     scenario = load_all()[name]
     result, _ = on_stock(scenario)
-    assert result.label == scenario.expected, result.summary
+    failure = scenario.failure_of("3.9.1")
+    assert result.label == (failure.label if failure else "PASSED"), result.summary
 
 
 def test_a_way_that_nobody_took_is_not_proven(on_stock):
