@@ -45,13 +45,18 @@ class Life:
     end: Moment | None = None
 
     def without(self, windows: Iterable[Period]) -> list[Period]:
-        """Return the stretches of it outside of windows, in which a node does less than in the plan."""
-        end, start, found = self.end or Moment.now(self.log), self.warm, []
+        """Return the stretches of it outside of windows, in which a node does less than in the plan.
+
+        It may have begun in a window, or ended in one.
+        """
+        start, end, found = self.warm, self.end or Moment.now(self.log), []
         for window in windows:
-            if start.monotonic < window.start.monotonic and window.end.monotonic <= end.monotonic:
+            if window.end.monotonic <= start.monotonic or end.monotonic <= window.start.monotonic:
+                continue
+            if start.monotonic < window.start.monotonic:
                 found.append(Period(start, window.start))
-                start = window.end
-        return [*found, Period(start, end)]
+            start = window.end
+        return [*found, Period(start, end)] if start.monotonic < end.monotonic else found
 
     def samples_in(self, period: Period) -> list[Sample]:
         """Return its samples of a stretch."""

@@ -7,6 +7,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from harness.base.waiting import wait_until
 from harness.cluster.host_accounts import RaftThreads, descriptors_of, threads_of
@@ -252,6 +254,30 @@ def test_windows_before_or_after_a_life_cut_nothing():
     windows = [Period(Moment(at, at), Moment(at + 1, at + 1)) for at in (0.0, 20.0)]
     (whole,) = life_of(range(10), start=5.0, end=9.0).without(windows)
     assert (whole.start.monotonic, whole.end.monotonic) == (5.0, 9.0)
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "left"),
+    [(5.0, 9.0, [(6.0, 9.0)]), (2.0, 5.0, [(2.0, 4.0)]), (4.5, 5.5, []), (4.0, 6.0, [])],
+    ids=["begins in it", "ends in it", "is within it", "is it"],
+)
+def test_nothing_of_a_window_counts_as_the_plan_where_a_life_begins_or_ends_in_it(start, end, left):
+    window = Period(Moment(4.0, 1004.0), Moment(6.0, 1006.0))
+    found = life_of(range(10), start=start, end=end).without([window])
+    assert [(each.start.monotonic, each.end.monotonic) for each in found] == left
+
+
+@given(
+    life=st.lists(st.integers(0, 30), min_size=2, max_size=2, unique=True).map(sorted),
+    edges=st.lists(st.integers(0, 30), max_size=6, unique=True).map(sorted).filter(lambda edges: len(edges) % 2 == 0),
+)
+def test_what_is_left_of_a_life_is_every_second_of_it_that_is_in_no_window(life, edges):
+    windows = list(zip(edges[::2], edges[1::2], strict=True))
+    periods = [Period(Moment(start, start), Moment(end, end)) for start, end in windows]
+    left = life_of([], start=life[0], end=life[1]).without(periods)
+    seconds = [second for each in left for second in range(int(each.start.monotonic), int(each.end.monotonic))]
+    outside = [second for second in range(*life) if not any(start <= second < end for start, end in windows)]
+    assert seconds == outside
 
 
 def test_a_node_that_does_not_answer_delays_the_end_by_no_more_than_is_waited_for(tmp_path):

@@ -90,7 +90,7 @@ def test_no_secret_of_the_file_comes_into_the_run_folder_or_to_the_terminal(clie
     monkeypatch.setattr(command, "_go_on", lambda _: 0)
     path = client(f"{CLIENT}ssl.keystore.key={SECRETS[2]}\n")
     out = tmp_path / "run"
-    assert command._rollout(Request(), "5+3", "", None, 0.0, path, None, out) == 0
+    assert command._rollout(Request(), "5+3", "", None, 0.0, path, None, None, out) == 0
     kept = {file: file.read_text() for file in out.rglob("*") if file.is_file()}
     assert any(str(path) in text for text in kept.values()), "by its name it is known"
     assert any("SCRAM-SHA-512" in text for text in kept.values())
