@@ -112,13 +112,16 @@ def later(seconds, make):
     return lambda place: make(replace(place, at=place.at + seconds))
 
 
-def history(*said, looks=(), files=(), over=False, slow=1.0, metered=()):
-    """A history of what node 0, node 1 and so on said, a line a second from 1000 on."""
-    by_node = {
-        node: tuple(make(Place(node, line, 1000.0 + line)) for line, make in enumerate(lines, 1))
+def history(*said, looks=(), files=(), over=False, slow=1.0, metered=(), ending=()):
+    """A history of what node 0, node 1 and so on said, a line a second from 1000 on; node 0 said `ending` last."""
+    return History(_by_node(said), looks, files, over, slow, metered, _by_node([ending], 1900.0))
+
+
+def _by_node(said, first=1000.0):
+    return {
+        node: tuple(make(Place(node, line, first + line)) for line, make in enumerate(lines, 1))
         for node, lines in enumerate(said)
     }
-    return History(by_node, looks, files, over, slow, metered)
 
 
 def attempt(now):
@@ -499,6 +502,14 @@ FORGED = {
             files=[Files(0, 2000.0, quorum=QuorumState(3, 1, -1))],
         ),
     ),
+    "quorum-state is behind the last step of a node that was asked to stop": (
+        "quorum_state_agrees",
+        history(
+            [attempt(state(FOLLOWER, 3, 1)), step(state(UNATTACHED, 3), state(FOLLOWER, 3, 1))],
+            files=[Files(0, 2000.0, quorum=QuorumState(3, 1, -1))],
+            ending=[attempt(state(CANDIDATE, 4)), step(state(FOLLOWER, 3, 1), state(CANDIDATE, 4))],
+        ),
+    ),
     "quorum-state has no vote of a candidate": (
         "quorum_state_agrees",
         history(
@@ -695,6 +706,11 @@ ALLOWED = {
             attempt(state(UNATTACHED, 4)),
         ],
         files=[Files(0, 2000.0, quorum=QuorumState(3, 1, -1))],
+    ),
+    "a node that was asked to stop stood for election": history(
+        [attempt(state(FOLLOWER, 3, 1)), step(state(UNATTACHED, 3), state(FOLLOWER, 3, 1))],
+        files=[Files(0, 2000.0, quorum=QuorumState(4, -1, 0))],
+        ending=[attempt(state(CANDIDATE, 4)), step(state(FOLLOWER, 3, 1), state(CANDIDATE, 4))],
     ),
     "an unattached node of 3.9 knows a leader, and does not say so": history(
         [attempt(state(UNATTACHED, 3)), begin(state(UNATTACHED, 3))],

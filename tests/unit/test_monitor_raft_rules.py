@@ -1,5 +1,6 @@
 """The monitor of Raft's rules: when it reads what nodes say, what it journals of it, and what it reports."""
 
+import json
 import time
 from types import SimpleNamespace
 
@@ -64,13 +65,19 @@ class LoggingNode:
             (self.metadata_log / name).unlink(missing_ok=True)
             (self.metadata_log / name).write_text("")
 
-    def went(self, before, state, ago=0.0):
+    def went(self, before, state, ago=0.0, word="Completed", log=""):
         """Log a step from one state to another."""
         at = time.time() - ago
         stamp = f"{time.strftime('%Y-%m-%d %H:%M:%S', time.gmtime(at))},{int(at % 1 * 1000):03d}"
-        with self.log_file.open("a") as stream:
-            step = f"Completed transition to {state} from {before}"
+        with (self.log_file.with_name(log) if log else self.log_file).open("a") as stream:
+            step = f"{word} transition to {state} from {before}"
             stream.write(f"[{stamp}] INFO [RaftManager id={self.id}] {step} (org.apache.kafka.raft.QuorumState)\n")
+
+    def counts(self, state, epoch, leader, ago):
+        """Have metrics tell of a state."""
+        with self.figures_file.open("a") as stream:
+            told = f"current-state={state} current-epoch={epoch} current-leader={leader}"
+            stream.write(f"{(time.time() - ago) * 1000:.0f} {told}\n")
 
 
 @pytest.fixture
@@ -103,6 +110,27 @@ def entered(watching, node, state):
 
 def test_every_run_is_watched_by_it():
     assert RaftRules in monitors_of_every_run()
+
+
+@pytest.mark.parametrize(("epoch", "broken"), [(2, []), (1, ["quorum_state_agrees"])])
+def test_what_nodes_become_when_they_are_asked_to_stop_counts_for_their_files_and_no_metrics_of_then_do(
+    record, nodes, watching, epoch, broken
+):
+    follower, candidate = FOLLOWER.format(1, 1), CANDIDATE.format(2)
+    for word in ("Attempting durable", "Completed"):
+        nodes[0].went("null", follower, ago=60.0, word=word)
+    for ago in range(50, 40, -1):
+        nodes[0].counts("follower", 1, 1, ago)
+    watching.stop()
+    for word in ("Attempting durable", "Completed"):
+        nodes[0].went(follower, candidate, ago=-1.0, word=word, log="shutdown.log")
+    for after in range(1, 11):
+        nodes[0].counts("candidate", 2, -1, -after)
+    voted = 0 if epoch == 2 else -1
+    state = {"leaderId": -1, "leaderEpoch": epoch, "votedId": voted, "data_version": 1}
+    (nodes[0].metadata_log / "quorum-state").write_text(json.dumps(state))
+    watching.after()
+    assert [incident.name for incident, _ in record.incidents] == broken
 
 
 def test_what_a_node_becomes_is_journaled_with_the_line_and_the_age_of_what_it_logged(record, nodes, watching):

@@ -57,13 +57,13 @@ def quorum_state_is_the_last_step(history: History) -> Iterator[Violation]:
     """`quorum-state` has what the last durable step wrote (QuorumState.durableTransitionTo).
 
     That step is said before it is written, and once more when it is taken: a process that ended in between may have
-    written it or not.
+    written it or not. One may be taken when nodes are asked to stop.
     """
     for files in history.files:
         lives = [life for life in history.lives() if life.node == files.node]
-        steps = [
-            each for life in lives if life.disk == lives[-1].disk for each in life.said if isinstance(each, _STEPS)
-        ]
+        in_plan = [said for life in lives if life.disk == lives[-1].disk for said in life.said]
+        ending = history.ending.get(files.node, ())
+        steps = [each for each in (*in_plan, *ending) if isinstance(each, _STEPS)]
         attempts = [each for each in steps if isinstance(each, Attempted)]
         if files.quorum is None or not attempts:
             continue
@@ -72,7 +72,8 @@ def quorum_state_is_the_last_step(history: History) -> Iterator[Violation]:
         if not any(_is_written(files.quorum, each) for each in attempts[-1 if is_taken else -2 :]):
             story = f"quorum-state of node {files.node} has {_in_words(files.quorum)}"
             reason = f"{story}, and its last durable step was to {_in_words(_election(files.node, said.state))}"
-            yield Violation(QUORUM_STATE_AGREES, reason, (said.place,))
+            shown = [each.place for each in attempts if each not in ending]  # what is logged at the end lies elsewhere
+            yield Violation(QUORUM_STATE_AGREES, reason, tuple(shown[-1:]))
 
 
 def _is_written(found: QuorumState, attempt: Attempted) -> bool:

@@ -69,7 +69,7 @@ class History:
 
     `is_over` says that every node has ended and that its log was read to the end: only then may something be missed.
     `slow` is how many times longer everything took on the host, infinite on one that starved its nodes. `metered` is
-    what nodes' metrics said, each node's in its order.
+    what nodes' metrics said, each node's in its order. `ending` is what nodes said after the plan, asked to stop.
     """
 
     said: Mapping[int, Sequence[Said]] = field(default_factory=dict)
@@ -78,6 +78,7 @@ class History:
     is_over: bool = False
     slow: float = 1.0
     metered: Sequence[Metered] = ()
+    ending: Mapping[int, Sequence[Said]] = field(default_factory=dict)
 
     def lives(self) -> Iterator[Life]:
         """Yield the life of each process, node by node; lines that are missing begin another one, and another disk."""

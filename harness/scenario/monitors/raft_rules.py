@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import ClassVar
 
 from harness.cluster.cluster import Cluster
@@ -22,6 +23,7 @@ from harness.cluster.watch import Look
 from harness.model.events import ENDED, Noted, RoleChanged
 from harness.model.incidents import Incident, IncidentKind
 from harness.model.runs import Evidence
+from harness.rundir.parts import SHUTDOWN_LOG
 from harness.scenario.monitors.base import Monitor, RunRecord
 from harness.scenario.monitors.host_not_starved import HostNotStarved
 from harness.scenario.slowness import Slowness
@@ -51,6 +53,7 @@ class RaftRules(Monitor):
         self._looks: list[Looked] = []
         self._newest: dict[int, Looked] = {}
         self._read_at = 0.0
+        self._over = math.inf
         self._steps = 0
         self._broken: set[str] = set()
         self._unregistered = Unregistered()
@@ -94,6 +97,10 @@ class RaftRules(Monitor):
             history = History(self._said_by_now, tuple(self._looks))
         self._report(violations(history))
 
+    def stop(self) -> None:
+        """Note when nodes are asked to stop: what they log from then on is kept apart."""
+        self._over = time.time()
+
     def after(self) -> None:
         """Read every log to its end, look at the files, and judge all of it."""
         with self._lock:
@@ -102,8 +109,11 @@ class RaftRules(Monitor):
             now = time.time()
             files = [files_of(node.id, node.metadata_log, self._ended.get(node.id, now)) for node in nodes]
             slow = _factor(self._slowness(0.0))
-            metered = [each for node in nodes for each in metered_of(node.id, node.figures_file)]
-            history = History(self._said_by_now, tuple(self._looks), files, True, slow, metered)
+            metered = [
+                each for node in nodes for each in metered_of(node.id, node.figures_file) if each.until <= self._over
+            ]
+            ending = {node.id: tuple(LogReader(node.id, _shutdown_log(node)).read_on()) for node in nodes}
+            history = History(self._said_by_now, tuple(self._looks), files, True, slow, metered, ending)
         self._report(violations(history))
 
     def measures(self) -> Mapping[str, float]:
@@ -175,6 +185,10 @@ class RaftRules(Monitor):
     def _evidence(self, found: Violation, place: Place) -> Evidence:
         log = self.cluster.nodes[place.node].log_file
         return self.record.folder.evidence(log, place.line, f"{found.name}: what node {place.node} says")
+
+
+def _shutdown_log(node: Node) -> Path:
+    return node.log_file.with_name(SHUTDOWN_LOG)
 
 
 def _factor(slowness: Slowness) -> float:
