@@ -79,7 +79,7 @@ def measure(
 def format_again(node_parts: NodeParts, kafka: Distribution, cluster: Cluster, folder: Path) -> None:
     """Do what formatting costs with Kafka's own tool: one call per node (the result is thrown away)."""
     jars = (*node_parts.class_path, kafka.raft_jar)
-    voters = [Identity(n.id, n.directory, n.config.controller) for n in cluster.voters if n.config.controller]
+    voters = [Identity(n.id, n.directory, n.config.announced) for n in cluster.voters]
     for node in cluster.nodes.values():
         named = voters if node.is_voter else []
         format_with_storage_tool(
@@ -96,7 +96,7 @@ def format_again(node_parts: NodeParts, kafka: Distribution, cluster: Cluster, f
 def is_up(cluster: Cluster) -> bool:
     """Whether every broker is unfenced in the observer's own metadata and somebody leads."""
     try:
-        known = probes.metadata(cluster.nodes[3].config.listeners[0]).brokers
+        known = probes.metadata(cluster.wire, cluster.nodes[3].config.listeners[0]).brokers
     except Unreachable:
         return False
     return len(known) == 4 and cluster.quorum().leader >= 0

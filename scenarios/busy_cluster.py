@@ -19,6 +19,7 @@ from harness.scenario import (
     start_all,
     voter_changes_are_refused,
     voter_moves,
+    voters_caught_up,
 )
 from harness.scenario.bounds import FetchTimeouts
 
@@ -32,7 +33,7 @@ def busy_cluster(plan, cluster, observer):
     """
     with plan.phase("start"):
         plan.do(start_all())
-        plan.guard(is_up(), follows_leader(observer), within="90s")
+        plan.guard(is_up(), follows_leader(observer), voters_caught_up(), within="90s")
     with plan.phase("what is asked of the quorum"):
         plan.expect(quorum_is_described(), within="10s", named="quorum_is_described")
         plan.expect(voter_changes_are_refused(), within="10s", named="voter_changes_are_refused")

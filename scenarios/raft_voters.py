@@ -65,8 +65,8 @@ def raft_voters(plan, cluster, observer):
     with plan.phase("it is added again"):
         plan.do(add_controller(removed))
         plan.expect(votes(removed), within="5s", named="added_voter_is_listed")
-        plan.expect(voter_changes_are_refused(), within="10s", named="voter_changes_are_refused_at_the_end")
         voter_moves.expect_whole(plan, observer, "after_addition")
+        plan.expect(voter_changes_are_refused(), within="10s", named="voter_changes_are_refused_at_the_end")
 
 
 @scenario(

@@ -104,7 +104,7 @@ class Node:
         self.install = install
         self.stopped_gracefully = True
         self.stopping_seconds = 0.0
-        self.was_asked_to_stop = False
+        self.was_asked_to_stop = self._is_killed = False
         self._launch_of_cluster = launch
         self._wire = wire
         self._observe = observe
@@ -216,7 +216,7 @@ class Node:
             env=marked({**bare_environment(), **self.environment}, self.folder.parent),
         )
         self._wire.meet(self.config.listeners, self._launch.line.requests)
-        self.was_asked_to_stop = False
+        self.was_asked_to_stop = self._is_killed = False
         self._started_at = time.monotonic()
         self._enter(NodeState.STARTING)
 
@@ -279,7 +279,12 @@ class Node:
         return True
 
     def finish_stopping(self, *, keep_threads: bool = True) -> bool:
-        """Note how a node that got SIGTERM has ended; kill one that has not, and return False."""
+        """Note how a node that got SIGTERM has ended; kill one that has not, and return False.
+
+        One that was killed meanwhile, from another thread, has not died of its own.
+        """
+        if self._is_killed:
+            return True
         self.stopping_seconds = time.monotonic() - self._stop_began
         code = self.exit_code
         self.stopped_gracefully = code is not None
@@ -320,6 +325,7 @@ class Node:
 
     def _end(self) -> None:
         assert self._process is not None
+        self._is_killed = True
         if self._launch.before_kill is not None:
             self._launch.before_kill()
         end_at_once(self._process, f"Node {self.id}")

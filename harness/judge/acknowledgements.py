@@ -1,7 +1,8 @@
 """Whether the candidate's clients get as much acknowledged as base's; pure.
 
 Base's own worst run is the measure. A run of the candidate is worse when it stays below that by a fifth of its records
-or more: a few that fail while a leader goes are noise.
+or more: a few that fail while a leader goes are noise. Of a run that failed as base's did only many records say
+something: it ended at its failure.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from harness.model.outcome_names import RECORDS_ACKNOWLEDGED
 from harness.model.runs import Outcome, RunResult
 
 _MARGIN = 0.2  # of all records
+_MANY = 100  # records
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +52,16 @@ def _judged(result: RunResult, base: Sequence[RunResult]) -> RunResult:
 def _too_few(base: Sequence[RunResult], result: RunResult) -> str:
     """Return that far fewer records were acknowledged than in base's worst run; empty where that is not so."""
     before, now = [sent for run in base if (sent := _sent(run))], _sent(result)
-    if not before or not now:
+    if not before or not now or (result.outcome is Outcome.FAILED and not all(map(_is_telling, (*before, now)))):
         return ""
     worst = min(before, key=lambda sent: sent.share)
     if now.share > worst.share - _MARGIN:
         return ""
     return f"{now} records were acknowledged, against {worst} in base's worst run: the others failed"
+
+
+def _is_telling(sent: _Sent) -> bool:
+    return sent.acknowledged + sent.failed >= _MANY
 
 
 def _sent(run: RunResult) -> _Sent | None:

@@ -13,7 +13,7 @@ from harness.model.declaration import Declaration
 from harness.model.outcome_names import METRICS_KEPT
 from harness.model.runs import RunResult, Verdict
 from harness.model.told import role_of
-from harness.model.verdict import CellName, Reason, ReasonSource
+from harness.model.verdict import Reason, ReasonSource
 
 _WHO = {"leader": "the leader", "voter": "voters", "observer": "observers"}
 _MOST = 5  # names in a sentence
@@ -38,7 +38,7 @@ def reasons_of_metrics(declaration: Declaration, runs: Sequence[RunResult]) -> t
     A metric counts that each of the control's runs has and none of the candidate's. Two releases are not compared.
     """
     return tuple(
-        Reason(ReasonSource.FIGURES, Verdict.HOLD, CellName(_first_scenario(runs, arm), arm), sentence)
+        Reason(ReasonSource.FIGURES, Verdict.HOLD, None, sentence)
         for control, arm, before, now in _compared(declaration, runs)
         for sentence in (*_gone(control, arm, before, now), *_retyped(control, arm, before, now))
     )
@@ -105,7 +105,3 @@ def _by_roles(names: Mapping[str, Sequence[str]]) -> Iterator[tuple[list[str], S
 
 def _who(roles: Sequence[str]) -> str:
     return listed([_WHO[role] for role in roles], len(_WHO))
-
-
-def _first_scenario(runs: Sequence[RunResult], arm: str) -> str:
-    return next(run.scenario for run in runs if run.arm == arm and run.told)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 _FEW, _SHARE = 200, 0.1  # lines before the first event, and their share of all, that need no word: a start's output
@@ -54,7 +55,7 @@ class Totals:
     def not_whole(self) -> tuple[tuple[str, str], ...]:
         """The logs of which nothing is known, or only a part, each with the sentence that says why."""
         logs = (*self.unread, *(file.file for file in self.files if file.is_partly_read))
-        said = {log: next((each for each in self.left_out if log in each), "") for log in logs}
+        said = {log: next((each for each in self.left_out if _names(each, log)), "") for log in logs}
         return tuple((log, why or f"{log} was not read.") for log, why in said.items())
 
     @property
@@ -64,6 +65,11 @@ class Totals:
         if not unread:
             return f"{_were(partly)} read only in part" if partly else ""
         return f"{_were(unread)} not read{f', and {partly} only in part' if partly else ''}"
+
+
+def _names(sentence: str, log: str) -> bool:
+    """Whether a sentence is about a log, and not about one whose name begins alike."""
+    return re.search(rf"(?:^|[ ,]){re.escape(log)}(?=[ :,]|$)", sentence) is not None
 
 
 def _were(logs: int) -> str:

@@ -11,6 +11,7 @@ from harness.judge.reasons import rests_on
 from harness.model.arms import Arm, kafkas_compared
 from harness.model.candidate_kind import CandidateKind
 from harness.model.operator_changes import OperatorChanges
+from harness.model.outcome_names import KNOWN_CRASH
 from harness.model.runs import Evidence, Outcome
 from harness.model.sparklines import Sparklines
 from harness.model.time_book import TimeBook
@@ -276,7 +277,9 @@ def _history(history: Sparklines, most: int) -> Sparklines:
 
 def _runs_summary(record: VerdictRecord) -> str:
     scenarios, arms = len(record.scenarios), len(record.arms)
-    return f"{len(record.runs)} ({counted(scenarios, 'scenario')} × {counted(arms, 'arm')} × {record.repeats})"
+    spares = sum(run.repeat > record.repeats for run in record.runs)
+    made = f"{counted(scenarios, 'scenario')} × {counted(arms, 'arm')} × {record.repeats}"
+    return f"{len(record.runs)} ({made}{f', and {spares} asked again' if spares else ''})"
 
 
 def _proving_phases(record: VerdictRecord, journals: Mapping[str, Sequence[Entry]]) -> frozenset[tuple[str, str]]:
@@ -304,7 +307,8 @@ def _in_order(record: VerdictRecord) -> list[JudgedRun]:
 
 
 def _failures(runs: Sequence[JudgedRun], text: int) -> list[str]:
-    spoiled = [run for run in runs if run.check in (Check.ERROR, Check.SKIPPED)]
+    """Return the runs that were spoiled, with why; of those that were asked again the remarks tell."""
+    spoiled = [run for run in runs if run.check in (Check.ERROR, Check.SKIPPED) and run.expectation != KNOWN_CRASH]
     return [f"{r.scenario} · {r.arm} · {r.repeat}: {r.outcome}. {cut(r.reason, text)}".strip() for r in spoiled]
 
 

@@ -23,7 +23,7 @@ from harness.report.upgrade_page import UpgradeSummary, upgrade_summary
 from harness.rollout.builds import BASE, CANDIDATE, DIES_ON_LOAD
 from harness.rollout.finalising import FEATURES_SCRIPT
 from harness.rollout.nodes import in_words
-from harness.rollout.rehearsals import FINALISED, FORWARD_AND_BACK, RESTART_FINALISED
+from harness.rollout.rehearsals import CONTROL, FINALISED, FORWARD_AND_BACK, RESTART_FINALISED
 from harness.rollout.rollout_verdict import outcome_of
 from harness.rollout.runbook import Runbook, runbook
 from harness.rollout.script_calls import IN_SHELL
@@ -186,13 +186,14 @@ def _noticed(found: RolloutVerdict) -> tuple[str, ...]:
     promised = sum(client.acknowledged for each in found.rehearsals for client in each.clients if client.binding)
     budgets = [each.budget_seconds for each in found.rehearsals if each.budget_seconds]
     checks = sum(len(turn.before) + len(turn.after) for turn in turns)
-    passed = (each for each in found.rehearsals if outcome_of(each) is RolloutOutcome.PASSED)
+    passed = [each for each in found.rehearsals if outcome_of(each) is RolloutOutcome.PASSED]
     dies = any(turn.build == DIES_ON_LOAD for each in passed for turn in each.turns)
+    known = ", and what base's own roll writes is known" if any(each.name == CONTROL for each in passed) else ""
     return (
         f"A node that crashes, or a cluster that does not heal: {counted(len(turns), 'turn')}, {checks} {_CHECKS}.",
         *([f"Something acknowledged that is gone: {promised} were looked for at the end."] if promised else []),
         *([f"A client that waits too long: {min(budgets):.0f} s were allowed."] if budgets else []),
-        "A new ERROR line: those of every node were read, and what base's own roll writes is known.",
+        f"A new ERROR line: those of every node were read{known}.",
         *(["A jar that dies on load: one was installed, and stopped the roll."] if dies else []),
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import assert_never
 
+from harness.base.text import listed
 from harness.model.features import Downgrade, FeaturePlan
 from harness.model.rollout import Rehearsal, RolloutOutcome, RollPlan
 from harness.rollout.rehearsals import KINDS, rehearsals_of
@@ -60,18 +61,14 @@ def against(outcome: RolloutOutcome, rehearsals: Sequence[Rehearsal], lacking: S
     match outcome:
         case RolloutOutcome.PASSED:
             if lacking:
-                return f"{_named(lacking)} {'was' if len(lacking) == 1 else 'were'} not rehearsed."
+                return f"{listed(lacking)} {'was' if len(lacking) == 1 else 'were'} not rehearsed."
             return "Each rehearsal ran once: a fault that shows only in some rolls can have been missed."
         case RolloutOutcome.STOPPED:
-            fine = f"Nothing speaks against the candidate in {_named(passed)}. " if passed else ""
+            fine = f"Nothing speaks against the candidate in {listed(passed)}. " if passed else ""
             return f"{fine}Each rehearsal ran once, so a single unlucky roll would look the same."
         case RolloutOutcome.INCONCLUSIVE:
             if not passed:
                 return "None: nothing was decided in the candidate's favour."
-            return f"Nothing that could be decided speaks against the candidate: {_named(passed)}."
+            return f"Nothing that could be decided speaks against the candidate: {listed(passed)}."
         case never:
             assert_never(never)
-
-
-def _named(names: Sequence[str]) -> str:
-    return ", ".join(names[:-1]) + (" and " if len(names) > 1 else "") + names[-1]

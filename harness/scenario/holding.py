@@ -47,6 +47,13 @@ def release_nodes(nodes: Iterable[int], world: World, text: str) -> None:
             world.write(FaultChanged("hold", text, "ended", took, "its threads go on", node))
 
 
+def no_longer_held(node: int, world: World) -> None:
+    """Forget that a node was held that has ended: the process that is started next runs."""
+    if node in world.held:
+        world.monitor(HostNotStarved).disallow(node)
+        world.held.remove(node)
+
+
 def _see_going_on(node: int, pid: int) -> None:
     if not wait_until(lambda: not stands_still(pid), _WITHIN_SECONDS, _POLL_SECONDS):
         raise ActionFailed(f"node {node} stands still in spite of SIGCONT")

@@ -47,6 +47,10 @@ class NodeLines:
         """What it was when it wrote a line."""
         return LEADER if self.is_voter and line.state == LEADER else self.kind
 
+    def is_warm_from(self, start: float, end: float) -> bool:
+        """Whether it was warm from one moment to another, in seconds since the epoch."""
+        return any(first <= start and end <= last for first, last in self.warm)
+
     @property
     def warm_lines(self) -> list[FiguresLine]:
         """Its lines but for those of its first seconds."""
@@ -102,12 +106,23 @@ def _commits(nodes: Sequence[NodeLines]) -> Mapping[str, float]:
     """
     averages = _values([line for node in nodes for line in _led(node)], _COMMIT)
     longest = _values([line for node in nodes for line in _led_first(node)], _LONGEST_COMMIT)
-    pauses = _values([line for node in nodes for line in node.warm_lines], _COMMIT_PAUSE)
+    pauses = [pause for node in nodes for pause in _pauses(node, [each for each in nodes if each.is_voter])]
     return {
         **({"commit_at_best_milliseconds": round(min(averages), 1)} if averages else {}),
         **({"first_epoch_commit_longest_milliseconds": round(max(longest), 1)} if longest else {}),
         **({"commit_pause_longest_milliseconds": round(max(pauses))} if pauses else {}),
     }
+
+
+def _pauses(node: NodeLines, voters: Sequence[NodeLines]) -> Iterator[float]:
+    """Yield the longest pauses (ms) between commits that began and ended while every voter was warm.
+
+    While one is away or has just come back, a sound leader has a bare majority, and waits for whoever is slowest of it.
+    """
+    for line in node.warm_lines:
+        pause = line.numbers.get(_COMMIT_PAUSE)
+        if pause is not None and all(each.is_warm_from(line.at - pause / 1000, line.at) for each in voters):
+            yield pause
 
 
 def _led(node: NodeLines) -> list[FiguresLine]:

@@ -57,8 +57,11 @@ class BackupFolder:
 
     def begun(self, part: Part) -> Backup | None:
         """Return what an earlier attempt at this part has kept, or None. Raises HarnessError for that of another."""
-        if not self.manifest.exists:
-            return None
+        try:
+            if not self.manifest.exists:
+                return None
+        except OSError as error:
+            raise self._unwritten(error) from error
         backup = self.checked()
         if backup.part != part:
             raise HarnessError(

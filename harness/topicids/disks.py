@@ -64,10 +64,17 @@ def read_data_directory(path: Path) -> DataDirectory:
 def data_directory_around(path: Path) -> Path | None:
     """Return the data directory of a broker in which a path lies; None where it lies in none.
 
-    A broker ends when it starts where a folder of another name lies (LogManager.loadLog).
+    A broker ends when it starts where a folder of another name lies (LogManager.loadLog). Raises HarnessError where
+    that cannot be seen.
     """
-    place = path.resolve()
-    return next((each for each in (place, *place.parents) if (each / META_PROPERTIES).is_file()), None)
+    try:
+        place = path.resolve()
+        return next((each for each in (place, *place.parents) if (each / META_PROPERTIES).is_file()), None)
+    except OSError as error:
+        raise HarnessError(
+            f"{path} cannot be looked at: {error.strerror}. Nothing was changed.",
+            "Name a folder that this user may read.",
+        ) from error
 
 
 def once(paths: Iterable[Path]) -> tuple[Path, ...]:

@@ -149,13 +149,15 @@ def test_in_a_window_without_a_leader_whoever_led_is_a_voter_as_others_are(tmp_p
     record, node = Record(tmp_path), SomeNode(tmp_path)
     monitor = Costs(record, cluster_of(node))
     monitor.on_look(Look(0.0, Quorum(1, 5), {}), 0)
-    monitor.on_look(Look(0.1, Quorum(), {}), 0)
+    monitor.on_look(Look(0.7, Quorum(), {}), 0)
+    monitor.begin_window("idle, and its leader did not answer in time")
     roles = [monitor._role(node)]
+    monitor.on_look(Look(2.7, Quorum(), {}), 0)
     monitor.begin_window("leaderless")
     roles.append(monitor._role(node))
     monitor.end_window("leaderless")
     roles.append(monitor._role(node))
-    monitor.on_look(Look(0.2, Quorum(1, 6), {}), 0)
+    monitor.on_look(Look(2.9, Quorum(1, 6), {}), 0)
     monitor.begin_window("idle")
     assert [*roles, monitor._role(node)] == ["leader", "voter", "leader", "leader"]
 

@@ -373,6 +373,11 @@ def test_a_candidate_that_fails_as_base_does_and_gets_hardly_anything_acknowledg
     assert record.verdict is Verdict.HOLD
     assert "patched-on fails records_acknowledged (2 of 792" in rests(record)[0]
     assert acknowledged((792, 0), outcome=R, of_base=R).scenarios[0].effect is Effect.NOT_FIXED
+
+
+def test_of_runs_that_failed_alike_after_few_records_their_share_says_nothing() -> None:
+    assert acknowledged((12, 20), outcome=R, of_base=R).scenarios[0].effect is Effect.NOT_FIXED
+    assert acknowledged((2, 790), base=((20, 0),), outcome=R, of_base=R).scenarios[0].effect is Effect.NOT_FIXED
     assert acknowledged((2, 790), outcome=R, of_base=R, base=((2, 790),)).scenarios[0].effect is Effect.NOT_FIXED
 
 

@@ -175,12 +175,23 @@ RAFT = "leader_raft_busiest_percent"
 
 def test_what_a_candidate_has_nowhere_measured_although_it_passes_is_a_gap_that_decides():
     """Such as the raft I/O thread by another name: with its figures the oracle is gone."""
+    plan = declare("turn1", "a", "turn2", claims=(FIX,))
+    both = [*ran("turn1", H, H, H), *ran("a", H, H, H)]
+    shown = with_measures(both, stock={RAFT: 1.0}, patched_off={RAFT: 1.0})
+    record = decide(plan, [*shown, *ran("turn2", R, R, H)], SOUND)
+    gap = (
+        f"patched-on has nowhere measured what stock has, so that nobody knows what it costs: {RAFT} (in turn1 and a)."
+    )
+    assert (record.verdict, record.not_tested) == (Verdict.INCONCLUSIVE, (gap,))
+    assert record.sentence == f"Too little could be tested. {gap}"
+
+
+def test_what_a_candidate_lacks_in_the_one_scenario_that_has_it_may_be_chance():
     plan = declare("turn1", "turn2", claims=(FIX,))
     shown = with_measures([*ran("turn1", H, H, H)], stock={RAFT: 1.0}, patched_off={RAFT: 1.0})
     record = decide(plan, [*shown, *ran("turn2", R, R, H)], SOUND)
-    gap = f"patched-on has nowhere measured what stock has, so that nobody knows what it costs: {RAFT} (in turn1)."
-    assert (record.verdict, record.not_tested) == (Verdict.INCONCLUSIVE, (gap,))
-    assert record.sentence == f"Too little could be tested. {gap}"
+    row = "1 figure of patched-on in turn1, since no run of the candidate that passed has them."
+    assert (record.verdict, record.not_tested) == (Verdict.SHIP, (f"Not held against stock's: {row}",))
 
 
 def test_what_a_candidate_has_measured_elsewhere_it_lacks_by_chance():
@@ -265,7 +276,8 @@ def test_a_lost_observer_that_burns_a_core_holds_the_jar_back_at_one_repeat_alth
         ("leaderless_voter_raft_percent", 23.0, True, "the raft I/O thread of the voter took, while nobody led, 23 %"),
         ("leaderless_voter_raft_percent", 5.0, False, ""),
         ("leaderless_observer_cpu_percent", 30.0, True, "the process of the observer took, while nobody led, 30 %"),
-        ("starting_observer_raft_busiest_percent", 60.0, True, "of any observer that did not come up within 6 s took"),
+        ("starting_voter_raft_busiest_percent", 60.0, True, "of any voter that did not come up within 6 s took"),
+        ("starting_observer_raft_busiest_percent", 60.0, False, ""),
     ],
 )
 def test_what_spins_while_nobody_leads_holds_the_jar_back(figure, percent, held_back, says):

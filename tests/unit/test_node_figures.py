@@ -193,3 +193,10 @@ def test_the_longest_pause_between_two_commits_counts_once_a_node_is_warm():
     found = measures_of_lines([node(*lines, after, warm=((3, 100),)), node((5, "follower", {}))])
     assert found["commit_pause_longest_milliseconds"] == 1600
     assert "commit_pause_longest_milliseconds" not in measures_of_lines([node((5, "leader", {}))])
+
+
+def test_a_leader_that_waits_for_a_voter_that_has_just_come_back_pauses_for_a_reason():
+    lines = [(at, "leader", {"commit-pause-ms": ms}) for at, ms in ((5, 900.0), (11, 2300.0), (14, 700.0))]
+    restarted = node((5, "follower", {}), warm=((0, 6), (10, 100)))
+    found = measures_of_lines([node(*lines), restarted, node((5, "observer", {}), is_voter=False, warm=())])
+    assert found["commit_pause_longest_milliseconds"] == 900

@@ -1,5 +1,6 @@
 """What a repair of topic ids keeps: never taken for another's, never removed, on the disk, and restored as it was."""
 
+import hashlib
 import json
 import os
 from dataclasses import replace
@@ -119,6 +120,18 @@ OTHERS = {
     "another ensemble": (replace(PART, zookeeper="zk:2182"), "of cluster c1 at zk:2181"),
     "another kind": (replace(PART, choice=Choice.PUT_BACK), "to delete the files with the old id"),
 }
+
+
+def test_the_backup_of_a_plan_that_says_nothing_of_replicas_is_of_the_same_plan_as_before_plans_said_it():
+    plan = planned(Y, disks(MIX))
+    bare = replace(plan, topics=tuple(replace(each, replicas={}) for each in plan.topics))
+    said = json.loads(to_json(bare))
+    for repair in said["topics"]:
+        del repair["replicas"]
+    earlier = hashlib.sha256((json.dumps(said, ensure_ascii=False, indent=1) + "\n").encode()).hexdigest()
+    told = replace(plan, topics=tuple(replace(each, replicas={0: (1, 2)}) for each in plan.topics))
+    assert bare.part(Choice.DELETE, 1).plan == earlier
+    assert told.part(Choice.DELETE, 1).plan != earlier
 
 
 @pytest.mark.parametrize(("part", "says"), OTHERS.values(), ids=OTHERS)

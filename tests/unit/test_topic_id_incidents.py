@@ -183,7 +183,7 @@ def test_what_a_writer_that_is_asked_gets_acknowledged_is_counted_like_any_other
 
 
 class Known:
-    """A wire to brokers, of which one knows the topic after a while."""
+    """A wire to brokers, each of which learns of the topic at a moment of its own."""
 
     def __init__(self, monkeypatch, *answers):
         self.answers = list(answers)
@@ -199,8 +199,13 @@ class Known:
         return answer
 
 
-def test_how_many_partitions_there_are_is_asked_until_a_broker_knows_it(monkeypatch):
-    assert topics.partitions_of(Known(monkeypatch, Unreachable("gone"), {}, {}, {0: (1,), 1: (2,)}), "t") == 2
+def test_how_many_partitions_there_are_is_asked_until_all_brokers_that_answer_say_the_same(monkeypatch):
+    two = {0: (1,), 1: (2,)}
+    assert topics.partitions_of(Known(monkeypatch, Unreachable("gone"), {}, {}, two), "t") == 2
+    grown = {**two, 2: (1,)}
+    assert topics.partitions_of(Known(monkeypatch, two, grown, Unreachable("gone"), grown), "t") == 3
+    with pytest.raises(ActionFailed, match=r"is not known: brokers differ: \[2, 3\]"):
+        topics.partitions_of(Known(monkeypatch, *[two, grown] * 100), "t")
     with pytest.raises(ActionFailed, match="how many partitions “t” has is not known: no broker knows it"):
         topics.partitions_of(Known(monkeypatch, {}), "t")
     with pytest.raises(ActionFailed, match="is not known: gone"):

@@ -5,6 +5,7 @@ A thread that goes by another name, a metric that is gone, a reporter that died:
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from harness.base.text import listed
@@ -16,9 +17,18 @@ _MOST = 5  # figures in a sentence
 
 
 def lacking(costs: Sequence[Cost]) -> tuple[Cost, ...]:
-    """Return the costs of figures that an arm has in no scenario; what it has in one it lacks elsewhere by chance."""
-    had = {(cost.control, cost.arm, cost.figure) for cost in costs if cost.candidate is not None}
-    return tuple(cost for cost in costs if cost.candidate is None and (cost.control, cost.arm, cost.figure) not in had)
+    """Return the costs of figures that an arm has in none of two scenarios or more.
+
+    What it has in one it lacks elsewhere by chance, and in one alone chance is as likely.
+    """
+    had = {_of_arm(cost) for cost in costs if cost.candidate is not None}
+    gone = [cost for cost in costs if cost.candidate is None and _of_arm(cost) not in had]
+    times = Counter(map(_of_arm, gone))
+    return tuple(cost for cost in gone if times[_of_arm(cost)] > 1)
+
+
+def _of_arm(cost: Cost) -> tuple[str, str, str]:
+    return cost.control, cost.arm, cost.figure
 
 
 def reasons_of_lacking(lost: Sequence[Cost]) -> tuple[Reason, ...]:

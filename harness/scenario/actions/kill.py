@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass
 
 from harness.scenario.bounds import seconds
+from harness.scenario.holding import no_longer_held
 from harness.scenario.refs import NodeRef
 from harness.scenario.steps import Fault
 from harness.scenario.verbs import fault
@@ -28,7 +29,9 @@ class Kill(Fault):
     def perform(self, world: World) -> None:
         """Send SIGKILL."""
         time.sleep(self.after_seconds)
-        world.cluster.nodes[self.node.find(world)].kill()
+        node = self.node.find(world)
+        world.cluster.nodes[node].kill()
+        no_longer_held(node, world)
 
 
 @fault

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from harness.base.processes import bare_environment, mortal, spawn
+from harness.base.waiting import wait_until
 from harness.scenario.capabilities.base import capability
 
 _SECONDS = 10
@@ -67,13 +68,17 @@ def _try_it(strace: str, folder: Path) -> str:
     said = folder / "said.txt"
     command = mortal([sys.executable, "-I", "-S", "-c", _FLUSHES, str(folder / "file")])
     with subprocess.Popen(command, env=bare_environment()) as process:
+        tracer = None
         try:
-            inject_into(strace, process.pid, said, bare_environment())
-            code = process.wait(_SECONDS)
-        except (OSError, subprocess.TimeoutExpired):
-            code = None
+            tracer = inject_into(strace, process.pid, said, bare_environment())
+            wait_until(lambda: process.poll() is not None or tracer.poll() is not None, _SECONDS)
+        except OSError:
+            pass
         finally:
+            code = process.poll()
             process.kill()
+            if tracer is not None:
+                tracer.wait(_SECONDS)
     if code == _FAILED and injected(said):
         return ""
     complaint = output_of(said).read_text(errors="replace").strip() if output_of(said).exists() else ""

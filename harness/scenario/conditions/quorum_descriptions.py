@@ -10,7 +10,7 @@ from kio.schema.errors import ErrorCode
 
 from harness.cluster.protocol import Unreachable
 from harness.cluster.quorum_description import NEVER, Description, describe
-from harness.model.told import REFUSALS
+from harness.model.told import REFUSALS, in_words
 from harness.scenario.conditions.quorum_answers import compared
 from harness.scenario.refs import NodeRef
 from harness.scenario.steps import Sample
@@ -57,7 +57,7 @@ def _descriptions(world: World, leader: int) -> Iterator[tuple[str, tuple[str, s
             continue
         said = describe(cluster.wire, address)
         if node != leader and said.answer.message:
-            world.tell(REFUSALS, "DescribeQuorum at a follower", said.answer.message)
+            world.tell(REFUSALS, "DescribeQuorum at a follower", in_words(said.answer.message))
         yield f"controller {node}", (_words(said, world), everybody if node == leader else _NOBODY_LEADS_HERE)
     for node, address in cluster.brokers.items():
         yield f"broker {node}", (_words(describe(cluster.wire, address), world), everybody)

@@ -36,17 +36,22 @@ class Placement(StrEnum):
 
 
 def partitions_of(world: World, topic: str) -> int:
-    """Return how many partitions a topic has, by the first broker that knows it. Raises ActionFailed."""
+    """Return how many partitions a topic has, once all brokers that answer say the same. Raises ActionFailed.
+
+    Each learns of added partitions at a moment of its own, and a client that asks too early takes them for unknown.
+    """
     deadline, last = time.monotonic() + _KNOWN_SECONDS, "no broker knows it"
     while time.monotonic() < deadline and not world.cluster.is_closed:
+        counts = set()
         for broker in world.cluster.brokers.values():
             try:
-                found = replicas_of(world.cluster.wire, broker, topic)
+                counts.add(len(replicas_of(world.cluster.wire, broker, topic)))
             except Unreachable as error:
                 last = str(error)
-                continue
-            if found:
-                return len(found)
+        if len(counts) == 1 and 0 not in counts:
+            return counts.pop()
+        if len(counts) > 1:
+            last = f"brokers differ: {sorted(counts)}"
         time.sleep(_POLL_SECONDS)
     raise ActionFailed(f"how many partitions “{topic}” has is not known: {last}")
 

@@ -38,6 +38,8 @@ from harness.scenario.verbs import monitor
 
 _SAMPLE_EVERY_SECONDS = 0.5
 _JOURNAL_EVERY_SECONDS = 1.0
+# A look or two find no leader where it did not answer in time; it leads all the same.
+_LEADERLESS_SECONDS = 2.0
 # A node that has just come up loads classes and compiles them.
 WARM_AFTER_SECONDS = 2.0
 # One that is not up by then waits for something: what its raft I/O thread does is no loading of classes any more.
@@ -54,7 +56,7 @@ class Costs(Monitor):
     def __init__(self, record: RunRecord, cluster: Cluster) -> None:
         super().__init__(record, cluster)
         self._leader = -1
-        self._has_leader = True
+        self._led_at = self._looked_at = 0.0
         self._nobody_leads = False
         self._started: dict[int, float] = {}
         self._ready: dict[int, float] = {}
@@ -78,9 +80,9 @@ class Costs(Monitor):
 
     def on_look(self, look: Look, line: int) -> None:  # noqa: ARG002
         """Note who leads."""
-        self._has_leader = look.quorum.leader >= 0
-        if self._has_leader:
-            self._leader = look.quorum.leader
+        self._looked_at = look.at
+        if look.quorum.leader >= 0:
+            self._leader, self._led_at = look.quorum.leader, look.at
 
     def on_node(self, node: Node, line: int) -> None:  # noqa: ARG002
         """Note since when a node starts and is ready, and when it ends."""
@@ -97,7 +99,7 @@ class Costs(Monitor):
 
     def begin_window(self, name: str) -> None:  # noqa: ARG002
         """Have every heap collected; what is left of it now is the beginning. Nobody looks who leads until its end."""
-        self._nobody_leads = not self._has_leader
+        self._nobody_leads = self._looked_at - self._led_at > _LEADERLESS_SECONDS
         self._collect_heaps()
         self._window_began = self._moment()
 
