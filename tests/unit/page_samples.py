@@ -41,6 +41,7 @@ from harness.report.topic_ids_page import render_topic_ids
 from harness.report.upgrade_page import render_upgrade
 from harness.rundir.directory import RunDirectory
 from harness.scenario.registry import load_all, select
+from harness.stages.compared_logs import note_comparison
 from harness.stages.judge import judge_run
 from harness.upgrade.changes import operator_changes
 from harness.upgrade.own_files import with_uses
@@ -76,6 +77,7 @@ def _reused(folder: Path) -> Path:
     proof.write(replace(proof.read(), tests=replace(proof.read().tests, origin=origin)))
     coverage.write(replace(coverage.read(), origin=origin))
     directory.times.write(test_gantt.BOOK)
+    note_comparison(directory)
     return write_reports(directory, judge_run(directory))
 
 
