@@ -72,7 +72,8 @@ def started(folder, command):
         apart = Path(f"/proc/{process.pid}/ns/mnt").readlink() != Path("/proc/self/ns/mnt").readlink()
         if "300" in command:
             process.send_signal(signal.SIGKILL)
-        return process.wait(), apart
+        wait_until(lambda: process.poll() is not None, 30)
+        return process.poll(), apart
 
     return in_runtime(NodeRuntime.CONTAINER, Topology(1, 0), work)
 
