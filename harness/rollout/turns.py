@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from harness.model.events import (
     ClientSettled,
@@ -64,10 +64,13 @@ def _notes(entries: Sequence[Entry]) -> list[str]:
 def turns_of(entries: Sequence[Entry]) -> tuple[Turn, ...]:
     """Return every node's turn, in order; one that was not ended says what stopped it."""
     planned = [at for at, entry in enumerate(entries) if is_of_the_plan(entry.event)]
-    reader = _TurnReader()
-    for entry in entries[: max(planned, default=-1) + 1]:
+    reader, over = _TurnReader(), max(planned, default=-1) + 1
+    for entry in entries[:over]:
         reader.take(entry)
     reader.end()
+    for entry in entries[over:]:
+        if isinstance(entry.event, NodeProved):
+            reader.take(entry)
     return tuple(reader.turns)
 
 
@@ -114,14 +117,24 @@ class _TurnReader:
                 self._open.problem, self._open.last = f"node {node} crashed", entry.t
             case NodeChanged(node, "stopping") if self._open and node == self._open.started.node:
                 self._open.stopped_at = self._open.stopped_at or entry.t
-            case NodeProved() as proved if self._open and proved.node == self._open.started.node:
-                self._open.after["right_jar"] = _right_jar(proved)
+            case NodeProved() as proved:
+                self._on_proof(proved)
             case StepChanged() as step if self._open:
                 self._open.last = entry.t
                 self._on_step(self._open, step, entry.t)
                 self._looks = []
             case _:  # says nothing of a turn
                 pass
+
+    def _on_proof(self, proved: NodeProved) -> None:
+        """Take what a live process is to its node's turn, which may have ended: who proves it asks at its own pace."""
+        if self._open and proved.node == self._open.started.node:
+            self._open.after["right_jar"] = _right_jar(proved)
+            return
+        of_node = [at for at, turn in enumerate(self.turns) if turn.node == proved.node]
+        if of_node and not any(check.name == "right_jar" for check in self.turns[of_node[-1]].after):
+            turn = self.turns[of_node[-1]]
+            self.turns[of_node[-1]] = replace(turn, after=(*turn.after, _right_jar(proved)))
 
     def _on_step(self, turn: _Open, step: StepChanged, at: float) -> None:
         if step.status not in ("met", "unmet") or step.step not in ("expect", "guard"):

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from harness.model.arms import Role
 from harness.model.clients import ClientReport
 from harness.model.events import (
@@ -77,6 +79,15 @@ def test_a_turn_has_its_checks_its_down_time_and_the_waits_of_its_clients():
         *(check.name for check in AFTER),
     }
     assert all(check.met for check in (*turn.before, *turn.after))
+
+
+@pytest.mark.parametrize("more", [[], [(30.0, StepChanged("do", "x", "done"))]], ids=["last", "before another step"])
+def test_what_a_node_runs_belongs_to_its_turn_however_late_it_is_proved(more):
+    *turn, proof = sorted(whole_turn(), key=lambda each: isinstance(each[1], NodeProved))
+    (late,) = turns_of(journal(*turn, (19.0, proof[1]), *more, (31.0, replace(proof[1], node=4))))
+    assert [check.name for check in late.after].count("right_jar") == 1
+    (wrong,) = turns_of(journal(*turn, (19.0, replace(proof[1], error="another jar")), *more))
+    assert [(check.name, check.problem) for check in wrong.after if not check.met] == [("right_jar", "another jar")]
 
 
 def test_a_turn_that_a_check_stopped_says_which_and_why():
