@@ -173,7 +173,7 @@ class AWorld:
 
 @pytest.mark.parametrize(
     ("existing", "partitions", "made"),
-    [(False, 3, [("__consumer_offsets", 1), ("t", 3)]), (True, 6, [("__consumer_offsets", 1)])],
+    [(False, 3, [("__consumer_offsets", 1), ("t", 3)]), (True, 6, [])],
 )
 def test_a_topic_is_made_or_taken_with_all_the_partitions_that_it_has(
     tmp_path, monkeypatch, existing, partitions, made

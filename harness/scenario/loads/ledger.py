@@ -84,15 +84,16 @@ class KeepLedger:
 
     def start(self, world: World) -> Client:
         """Create the topic, if it is not there, and begin. Raises ActionFailed."""
-        # Reading back asks for a group's coordinator, whose topic would otherwise be made in some runs only.
-        coordinators = Placement.ONE_ON_VOTERS.replicas(world)
-        world.create_topic(OFFSETS_TOPIC, coordinators, {"cleanup.policy": "compact"})
         partitions = self._create(world, self.placement) if self.placement else partitions_of(world, self.topic)
         client = LedgerClient(self, partitions, world.cluster.client_brokers, world.folder.ledger(self.topic))
         client.start()
         return client
 
     def _create(self, world: World, placement: Placement) -> int:
+        # Reading back asks for a group's coordinator, whose topic would otherwise be made in some runs only. Where a group
+        # reads the topic it is Kafka's to make: coordinators count on its 50 partitions.
+        coordinators = Placement.ONE_ON_VOTERS.replicas(world)
+        world.create_topic(OFFSETS_TOPIC, coordinators, {"cleanup.policy": "compact"})
         replicas = placement.replicas(world)
         world.create_topic(self.topic, replicas, {"min.insync.replicas": str(min(2, *map(len, replicas)))})
         return len(replicas)
