@@ -90,8 +90,8 @@ class KeepLedger:
         return client
 
     def _create(self, world: World, placement: Placement) -> int:
-        # Reading back asks for a group's coordinator, whose topic would otherwise be made in some runs only. Where groups
-        # read the topic it is Kafka's to make: coordinators count on its 50 partitions.
+        # Reading back asks for a group's coordinator, whose topic would otherwise be made in some runs only. Where
+        # groups read the topic it is Kafka's to make: coordinators count on its 50 partitions.
         coordinators = Placement.ONE_ON_VOTERS.replicas(world)
         world.create_topic(OFFSETS_TOPIC, coordinators, {"cleanup.policy": "compact"})
         replicas = placement.replicas(world)
