@@ -14,7 +14,7 @@ from harness.building.patched_jar import patched_jar
 from harness.kafka.patching import load_patch, load_series
 from harness.kafka.series import series_folder
 
-pytestmark = [pytest.mark.live, pytest.mark.clusters]
+pytestmark = [pytest.mark.live, pytest.mark.clusters, pytest.mark.whole]
 
 KAFKA = "3.9.1"
 SOUND = Path(__file__).parents[1] / "sound"

@@ -84,6 +84,7 @@ def _has_the_chart(folder: Path):
     assert "turn2 on patched-on" in page[page.index('id="spans-caption"') :]
 
 
+@pytest.mark.whole
 def test_base_runs_anew_with_fresh_and_where_what_was_kept_is_damaged(tmp_path):
     first = harness("verify", "--fresh", *SHORT, "--out", "first", cwd=tmp_path)
     assert first.returncode == UNDECIDED, first.stdout + first.stderr

@@ -223,6 +223,7 @@ def leaders(cluster):
     return {each.name: (each.leader, each.replicas[0]) for each in partitions(cluster.wire, broker)}
 
 
+@pytest.mark.whole
 def test_base_is_rolled_to_base_on_every_node_and_the_preferred_replicas_lead_again(run, rolled):
     code, said = run("base", "check")
     assert (code, rolled.done) == (0, []), said

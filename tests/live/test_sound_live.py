@@ -29,7 +29,7 @@ def harness(tmp_path):
     return act
 
 
-@pytest.mark.parametrize("name", ["kafka-16538", "vendor-version"])
+@pytest.mark.parametrize("name", ["kafka-16538", pytest.param("vendor-version", marks=pytest.mark.whole)])
 def test_a_backport_is_a_sound_drop_in_whatever_its_version_is_called(harness, name):
     assert harness("prove", name) == 0
 
