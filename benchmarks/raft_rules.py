@@ -55,8 +55,12 @@ def judged(run: RunFolder, suite: str) -> Judged:
     found = [each for at in deeds(entries) for each in violations(History(said_by(said, at)))]
     ended = max((when(entry) for entry in entries), default=0.0)
     files = [files_of(node, run.nodes / str(node) / "data" / METADATA_LOG, ended) for node in said]
-    metered = [each for node in said for each in metered_of(node, run.nodes / str(node) / NODE_FIGURES)]
-    found += violations(History(said, (), files, is_over=True, metered=metered))
+    over = max((when(entry) for entry in entries if isinstance(entry.event, StepChanged)), default=0.0)
+    metered = [
+        each for node in said for each in metered_of(node, run.nodes / str(node) / NODE_FIGURES) if each.until <= over
+    ]
+    ending = {node: tuple(LogReader(node, run.nodes / str(node) / SHUTDOWN_LOG).read_on()) for node in said}
+    found += violations(History(said, (), files, is_over=True, metered=metered, ending=ending))
     took = time.process_time() - began
     by_name = {each.name: each for each in reversed(found)}
     nodes = run.result.read().measures.get("node_cpu_seconds", 0.0) if run.result.exists else 0.0
@@ -73,8 +77,7 @@ def nodes_of(run: RunFolder) -> list[int]:
 
 def read(run: RunFolder, node: int, entries: Sequence[Entry]) -> tuple[Said, ...]:
     """Return what a node said, with the moments at which its disk was emptied among it."""
-    logs = [run.nodes / str(node) / name for name in (NODE_LOG, SHUTDOWN_LOG)]
-    said = [each for log in logs for each in LogReader(node, log).read_on()]
+    said = [*LogReader(node, run.nodes / str(node) / NODE_LOG).read_on()]
     for at in wiped(node, entries):
         before = len(list(takewhile(lambda each, at=at: each.place.at < at, said)))
         said.insert(before, DiskReplaced(Place(node, said[before - 1].place.line if before else 0, at)))

@@ -307,8 +307,9 @@ def _in_order(record: VerdictRecord) -> list[JudgedRun]:
 
 
 def _failures(runs: Sequence[JudgedRun], text: int) -> list[str]:
-    """Return the runs that were spoiled, with why; of those that were asked again the remarks tell."""
-    spoiled = [run for run in runs if run.check in (Check.ERROR, Check.SKIPPED) and run.expectation != KNOWN_CRASH]
+    """Return the runs that were spoiled, with why; of one that a spare stands for, the remarks tell."""
+    told = (Check.SKIPPED, KNOWN_CRASH)
+    spoiled = [r for r in runs if r.check in (Check.ERROR, Check.SKIPPED) and (r.check, r.expectation) != told]
     return [f"{r.scenario} · {r.arm} · {r.repeat}: {r.outcome}. {cut(r.reason, text)}".strip() for r in spoiled]
 
 

@@ -73,6 +73,15 @@ def shipped_verification(tmp_path_factory) -> tuple[Path, subprocess.CompletedPr
 
 
 @pytest.fixture(scope="session")
+def tests_of_series(shipped_verification) -> int:
+    """Return how many of upstream's and the series' own tests that verification ran, by what JUnit wrote."""
+    written = (shipped_verification[0] / "proof" / "patched" / "junit").rglob("*.xml")
+    count = sum(file.read_text(encoding="utf-8").count("<testcase") for file in written)
+    assert count >= 412, "fewer than there were"
+    return count
+
+
+@pytest.fixture(scope="session")
 def stock(kafka: Distribution) -> Install:
     return Install("stock", kafka.raft_jar, sha256_of(kafka.raft_jar), "absent")
 

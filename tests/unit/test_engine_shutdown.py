@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from harness.base.waiting import wait_until
+from harness.cluster import node as node_module
 from harness.cluster.address import Address
 from harness.cluster.config import NodeConfig
 from harness.cluster.formatting import new_uuid
@@ -109,3 +110,27 @@ def test_what_nodes_log_when_they_are_asked_to_stop_is_kept_apart(cluster):
     assert end(one, patience=10) == [(0, "voter", True)]
     assert log.read_text() == "[x] INFO of the plan (y)\n[x] INFO half a line (y)\n"
     assert log.with_name("shutdown.log").read_text() == "[x] INFO bye (y)\n"
+
+
+def test_a_node_that_is_killed_while_another_thread_waits_for_its_end_has_not_died_of_its_own(cluster):
+    (node,) = cluster(IGNORES).running
+    assert node.terminate()
+    node.kill()
+    assert node.finish_stopping()
+    assert node.state is NodeState.KILLED
+
+
+def test_who_waits_for_a_node_sees_its_kill_before_it_is_noted_and_takes_it_for_no_death(cluster, monkeypatch):
+    (node,) = cluster(IGNORES).running
+    assert node.terminate()
+    seen = []
+
+    def ended(process, _who):
+        process.kill()
+        process.wait()
+        seen.append((node.finish_stopping(), node.state))
+
+    monkeypatch.setattr(node_module, "end_at_once", ended)
+    node.kill()
+    assert seen == [(True, NodeState.STOPPING)]
+    assert node.state is NodeState.KILLED

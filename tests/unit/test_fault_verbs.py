@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from harness.base.errors import HarnessError
 from harness.cluster.node import NodeState
+from harness.cluster.runtime import namespace_runtime
 from harness.cluster.runtime.link_probes import LinkMeasure
 from harness.cluster.runtime.links import Quality
 from harness.cluster.runtime.loopback_runtime import OnLoopback
@@ -25,6 +26,7 @@ from harness.scenario.actions.cut import cut, heal
 from harness.scenario.actions.degrade import degrade, mend
 from harness.scenario.actions.fill_disk import fill_disk, small_disk
 from harness.scenario.actions.hold import hold, release
+from harness.scenario.actions.kill import kill
 from harness.scenario.actions.set_clock import SetClock, set_clock
 from harness.scenario.conditions.has_ended import has_ended
 from harness.scenario.link_proof import tries_for
@@ -170,6 +172,28 @@ def test_a_held_node_stands_still_and_goes_on_when_it_is_released():
             process.kill()
     assert [each.status for each in written] == ["begun", "proved", "ended"]
     assert excused == set()
+
+
+def test_a_held_node_that_is_killed_is_held_no_longer():
+    with subprocess.Popen(["/bin/sleep", "60"]) as process:
+        world, _, _, excused = world_of((process.pid,))
+        world.cluster.nodes[0].kill = process.kill
+        hold(LEADER).perform(world)
+        kill(LEADER).perform(world)
+    assert (world.held, excused) == (set(), set())
+
+
+@pytest.mark.parametrize(("failures", "why"), [(0, ""), (1, ""), (2, "no answer")])
+def test_a_network_is_tried_once_more_and_is_not_where_both_fail(monkeypatch, failures, why):
+    left = [HarnessError("no answer.")] * failures
+
+    def try_it():
+        if left:
+            raise left.pop()
+
+    monkeypatch.setattr(namespace_runtime, "may_unshare", lambda: True)
+    monkeypatch.setattr(namespace_runtime, "_try_it", try_it)
+    assert namespace_runtime.why_not() == why
 
 
 def test_a_node_that_does_not_run_cannot_be_held():

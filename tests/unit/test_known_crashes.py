@@ -13,6 +13,7 @@ from harness.model.node_logs import NodeLogs
 from harness.model.runs import Outcome, RunResult, Verdict
 from harness.model.spares import counting, in_place, replaced, spares_due
 from harness.model.verdict import CellState, Check
+from harness.report.context import report_context
 from harness.rundir.directory import RunDirectory
 
 KNOWN = (Outcome.INCONCLUSIVE, "known_crash", "node 1 crashed as released jars do now and then (docs/x.md): Unexpected")
@@ -64,6 +65,13 @@ def test_a_spare_that_decides_nothing_leaves_the_run_undecided(spare):
     )
     assert (found.agreeing, found.declared) == (2 if spare is KNOWN else 1, 2)
     assert record.remarks == ()
+
+
+@pytest.mark.parametrize(("spare", "told"), [(H, []), (GUARD, [1, 2]), (KNOWN, [1, 2])])
+def test_the_page_names_a_crash_among_what_was_spoiled_unless_a_spare_stands_for_it(spare, told):
+    shown = report_context(judged(R, R, [KNOWN, spare]), {})
+    assert [int(each.split(" · ")[2].partition(":")[0]) for each in shown.failures] == told
+    assert shown.runs_summary == "7 (2 scenarios × 3 arms × 1, and 1 asked again)"
 
 
 @pytest.mark.parametrize("shown", [H, R, GUARD, STARVED, CRASH])

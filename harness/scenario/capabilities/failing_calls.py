@@ -78,7 +78,7 @@ def _try_it(strace: str, folder: Path) -> str:
             code = process.poll()
             process.kill()
             if tracer is not None:
-                tracer.wait(_SECONDS)
+                wait_until(lambda: tracer.poll() is not None, _SECONDS)  # before its folder goes
     if code == _FAILED and injected(said):
         return ""
     complaint = output_of(said).read_text(errors="replace").strip() if output_of(said).exists() else ""
