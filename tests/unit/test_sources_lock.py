@@ -33,8 +33,13 @@ artifacts = st.builds(
 )
 
 
+def pinned(artifact: Artifact) -> tuple[Purpose, str]:
+    """Return what a lock pins once: an artifact for a purpose, in one version."""
+    return artifact.purpose, artifact.coordinate.rpartition(":")[0]
+
+
 @quickly
-@given(st.lists(artifacts, min_size=1, max_size=4, unique_by=lambda artifact: artifact.coordinate))
+@given(st.lists(artifacts, min_size=1, max_size=4, unique_by=pinned))
 def test_what_was_written_is_what_is_read(some):
     lock = Lock("3.9.1", tuple(some))
     read = parse_lock(format_lock(lock).encode(), "here", "3.9.1")
@@ -43,7 +48,7 @@ def test_what_was_written_is_what_is_read(some):
 
 
 @quickly
-@given(st.lists(artifacts, min_size=2, max_size=4, unique_by=lambda artifact: artifact.coordinate))
+@given(st.lists(artifacts, min_size=2, max_size=4, unique_by=pinned))
 def test_the_order_of_artifacts_does_not_show_in_the_file(some):
     assert format_lock(Lock("3.9.1", tuple(some))) == format_lock(Lock("3.9.1", tuple(reversed(some))))
 
