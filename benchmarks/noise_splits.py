@@ -104,7 +104,7 @@ def runs_of(folder: Path) -> Iterable[Run]:
     counted = cached_counts(run_folder(directory.logs, folder.resolve().name), nodes, names)
     files = {name: log.counts for name, log in counted.items()}
     for result in directory.results():
-        if result.arm in arms and result.outcome in (Outcome.PASSED, Outcome.FAILED):
+        if result.arm in arms and result.outcome.is_decided:
             own = [
                 node
                 for node in nodes

@@ -15,7 +15,7 @@ from statistics import median
 from harness.model.arms import RELEASE, kafkas_compared
 from harness.model.kafka_inventory import Boot
 from harness.model.operator_changes import OperatorChanges
-from harness.model.runs import Outcome, RunResult
+from harness.model.runs import RunResult
 from harness.model.verdict import VerdictRecord
 from harness.rundir.directory import RunDirectory
 
@@ -26,7 +26,6 @@ LOST = "FAILED(observer_recovers)"
 LOST_SHARE = "observer_cpu_busiest_percent"
 CUT_SHARE = "observer_raft_busiest_percent"  # of the thread that asks for the leader
 NOTHING = "—"
-_DECIDED = (Outcome.PASSED, Outcome.FAILED)
 
 
 @dataclass
@@ -58,11 +57,11 @@ class Release:
 
     def decided(self, scenario: str) -> set[str]:
         """Return the different endings of a scenario, of runs that showed something."""
-        return {run.label for run in self.runs if run.scenario == scenario and run.outcome in _DECIDED}
+        return {run.label for run in self.runs if run.scenario == scenario and run.outcome.is_decided}
 
     def figures(self, name: str) -> dict[str, float]:
         """Return a figure by scenario of the suite, as the median of its decided runs."""
-        return medians((run for run in self.runs if run.outcome in _DECIDED and run.scenario not in FIXES), name)
+        return medians((run for run in self.runs if run.outcome.is_decided and run.scenario not in FIXES), name)
 
     @property
     def lost_shares(self) -> dict[str, float]:
@@ -72,7 +71,7 @@ class Release:
     @property
     def cut_shares(self) -> dict[str, float]:
         """The share of a core that an observer's raft thread took that was cut off from its leader, in percent."""
-        return medians((each for each in self.runs if each.outcome in _DECIDED and each.scenario == CUT), CUT_SHARE)
+        return medians((each for each in self.runs if each.outcome.is_decided and each.scenario == CUT), CUT_SHARE)
 
 
 def medians(runs: Iterable[RunResult], name: str) -> dict[str, float]:

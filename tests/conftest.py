@@ -9,7 +9,7 @@ from hypothesis import settings
 from xdist.scheduler import LoadFileScheduling
 
 # What lands is decided by the change and not by which examples were drawn; the night looks for new ones.
-settings.register_profile("quick", deadline=None, max_examples=50, derandomize=True)
+settings.register_profile("quick", deadline=None, max_examples=25, derandomize=True)
 settings.register_profile("thorough", deadline=None, max_examples=500)  # tox -e whole
 settings.load_profile("quick")
 

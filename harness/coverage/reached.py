@@ -10,7 +10,7 @@ from harness.coverage.changes import JAVA_SOURCES, ChangedLines
 from harness.coverage.jacoco import LineHits, MethodName
 from harness.model.outcome_names import NODE_ALIVE
 from harness.model.proof import ReachedLine, ReachedMethod
-from harness.model.runs import Outcome, RunResult
+from harness.model.runs import RunResult
 
 _LONGEST_TEXT = 300
 _END_OF_LINE = re.compile(r"\r\n|\r|\n")
@@ -66,7 +66,7 @@ def gap_in(results: Sequence[RunResult], without_data: Sequence[str]) -> str:
 
 def _is_cut_short(result: RunResult) -> bool:
     """Whether a run did not get to its end, or a JVM ended without a chance to send what it had run."""
-    return result.outcome not in (Outcome.PASSED, Outcome.FAILED) or result.expectation == NODE_ALIVE
+    return not result.outcome.is_decided or result.expectation == NODE_ALIVE
 
 
 def read_texts(sources: Path, paths: Sequence[str]) -> dict[str, tuple[str, ...]]:

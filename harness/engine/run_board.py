@@ -104,7 +104,7 @@ class RunBoard:
         named = f"({result.expectation})" if result.outcome is Outcome.FAILED else ""
         line.append(f"{result.outcome}{named}", style=_COLOURS[result.outcome])
         line.append(f" in {duration(result.seconds)}")
-        if result.outcome not in (Outcome.PASSED, Outcome.FAILED):
+        if not result.outcome.is_decided:
             line.append(f" — {visible(result.reason)}")
         if len(self._done) < self._total:
             line.append(f"; about {duration(self._left())} left", style="dim")

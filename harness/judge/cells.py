@@ -9,8 +9,6 @@ from harness.model.outcome_names import SAYS_NOTHING_OF_THE_BUILD
 from harness.model.runs import Outcome, RunResult
 from harness.model.verdict import CellOutcome, CellState
 
-_DECIDED = (Outcome.PASSED, Outcome.FAILED)
-
 _Shown = tuple[Outcome, str]  # an outcome, with the name of what failed or of the guard that was unmet
 
 
@@ -27,7 +25,7 @@ def fold_repeats(results: Sequence[RunResult], declared: int) -> CellOutcome:
     repeat makes it MISSING, unless the repeats that ran already contradict each other.
     """
     showed = Counter((r.outcome, _name(r)) for r in results)
-    decided = [what for what in showed if what[0] in _DECIDED]
+    decided = [what for what in showed if what[0].is_decided]
     absent = sorted(set(range(1, declared + 1)) - {r.repeat for r in results})
     if len(decided) > 1:
         return _unstable(showed, declared)
@@ -66,9 +64,9 @@ def _unstable(showed: Counter[_Shown], declared: int) -> CellOutcome:
 
 
 def _partly_undecided(results: Sequence[RunResult], showed: Counter[_Shown], declared: int) -> CellOutcome:
-    (first, many), *rest = sorted(_most_frequent_first(showed), key=lambda item: item[0][0] not in _DECIDED)
+    (first, many), *rest = sorted(_most_frequent_first(showed), key=lambda item: not item[0][0].is_decided)
     counts = ", ".join((f"{many} of {declared} repeats {_did(first)}", *(f"{n} {_did(what)}" for what, n in rest)))
-    why = next((r.reason for r in results if r.outcome not in _DECIDED and r.reason), "")
+    why = next((r.reason for r in results if not r.outcome.is_decided and r.reason), "")
     return CellOutcome(
         CellState.INCONCLUSIVE,
         first[1] if all(_missed_a_guard(what) for what in showed) else "",

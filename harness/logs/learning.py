@@ -16,13 +16,11 @@ from harness.logs.read.pipeline import FileCounts
 from harness.model.arms import Arm, Role
 from harness.model.declaration import Declaration
 from harness.model.node_logs import NodeLogs
-from harness.model.runs import Outcome, RunKey, RunResult
+from harness.model.runs import RunKey, RunResult
 from harness.model.setup import Setup
 from harness.model.stock_noise import StockRun
 from harness.rundir.directory import RunDirectory
 from harness.toolbox.toolbox import Toolbox
-
-_DECIDED = (Outcome.PASSED, Outcome.FAILED)  # any other run ended before its end
 
 
 def learn_runs(directory: RunDirectory, toolbox: Toolbox, progress: Progress) -> LearnedRuns:
@@ -31,7 +29,7 @@ def learn_runs(directory: RunDirectory, toolbox: Toolbox, progress: Progress) ->
     Counts that an earlier diff left are taken, else Spark counts. Raises HarnessError for what is damaged.
     """
     arms = {arm.name: arm for arm in base_arms(directory.declaration.read(), directory.setup.read())}
-    results = {run.key: run for run in directory.results() if run.arm in arms and run.outcome in _DECIDED}
+    results = {run.key: run for run in directory.results() if run.arm in arms and run.outcome.is_decided}
     nodes = [node for node in node_logs(directory) if _key(node) in results] if results else []
     files = _cached(directory, nodes) or _counted(directory, [*arms.values()], nodes, toolbox, progress)
     observed = observe([count for node in nodes for count in counts_of(node, files)])

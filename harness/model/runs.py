@@ -20,6 +20,11 @@ class Outcome(StrEnum):
     BROKEN = "BROKEN"  # the harness or the host failed
     UNSUPPORTED = "UNSUPPORTED"  # this host cannot run the scenario
 
+    @property
+    def is_decided(self) -> bool:
+        """Whether the run came to its end and its question was answered."""
+        return self in (Outcome.PASSED, Outcome.FAILED)
+
 
 class Verdict(StrEnum):
     """The answer to "may I roll this out?"."""

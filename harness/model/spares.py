@@ -12,8 +12,6 @@ from harness.model.declaration import Declaration
 from harness.model.outcome_names import KNOWN_CRASH
 from harness.model.runs import Outcome, RunKey, RunResult
 
-_DECIDED = (Outcome.PASSED, Outcome.FAILED)
-
 
 def ended_by_known_crash(result: RunResult) -> bool:
     """Whether a node of the run ended by a crash that released jars have now and then."""
@@ -43,7 +41,7 @@ def counting(declaration: Declaration, results: Sequence[RunResult]) -> list[Run
 
 def replaced(declaration: Declaration, results: Sequence[RunResult]) -> frozenset[RunKey]:
     """Return the runs in whose place a spare stands that was decided."""
-    decided = {result.key for result in results if result.outcome in _DECIDED}
+    decided = {result.key for result in results if result.outcome.is_decided}
     return frozenset(
         replace(key, repeat=key.repeat - declaration.repeats)
         for key in spares_due(declaration, results)

@@ -12,7 +12,7 @@ from harness.model.arms import Arm, kafkas_compared
 from harness.model.candidate_kind import CandidateKind
 from harness.model.operator_changes import OperatorChanges
 from harness.model.outcome_names import KNOWN_CRASH
-from harness.model.runs import Evidence, Outcome
+from harness.model.runs import Evidence
 from harness.model.sparklines import Sparklines
 from harness.model.time_book import TimeBook
 from harness.model.verdict import Check, FileDigest, JudgedClaim, JudgedRun, JudgedScenario, VerdictRecord
@@ -288,7 +288,7 @@ def _proving_phases(record: VerdictRecord, journals: Mapping[str, Sequence[Entry
     A run that did not come to an answer may have ended in an earlier phase, so it does not count.
     """
     proving = {scenario.name for scenario in record.scenarios if scenario.discriminates}
-    answered = [r for r in record.runs if r.scenario in proving and r.outcome in (Outcome.PASSED, Outcome.FAILED)]
+    answered = [r for r in record.runs if r.scenario in proving and r.outcome.is_decided]
     return frozenset((run.scenario, last_phase(journals.get(run.key.folder, ()))) for run in answered)
 
 

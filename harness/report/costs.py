@@ -76,8 +76,8 @@ def _view(
     costs: Sequence[Cost],
     journals: Mapping[str, Sequence[Entry]],
 ) -> CostView:
-    repeat = next((r for r in range(1, record.repeats + 1) if _samples(journals, scenario, arm, r)), 1)
-    base, candidate = (_samples(journals, scenario, name, repeat) for name in (control, arm))
+    repeat = next((r for r in range(1, record.repeats + 1) if _samples(record, journals, scenario, arm, r)), 1)
+    base, candidate = (_samples(record, journals, scenario, name, repeat) for name in (control, arm))
     over = {cost.figure for cost in costs if cost.over}
     rows = [_row(cost) for cost in sorted(costs, key=_distance)]
     shown = max(len(over), _LEAST_SHOWN)
@@ -100,9 +100,12 @@ def _distance(cost: Cost) -> tuple[bool, bool, float]:
 
 
 def _samples(
-    journals: Mapping[str, Sequence[Entry]], scenario: str, arm: str, repeat: int
+    record: VerdictRecord, journals: Mapping[str, Sequence[Entry]], scenario: str, arm: str, repeat: int
 ) -> list[tuple[float, NodeSampled]]:
-    entries = journals.get(RunKey(scenario, arm, repeat).folder, ())
+    """Return what was sampled in a repeat, or in the spare run that was decided in its place (harness.model.spares)."""
+    spare = RunKey(scenario, arm, record.repeats + repeat)
+    stands = any(run.key == spare and run.outcome.is_decided for run in record.runs)
+    entries = journals.get((spare if stands else RunKey(scenario, arm, repeat)).folder, ())
     return [(entry.t, entry.event) for entry in entries if isinstance(entry.event, NodeSampled)]
 
 

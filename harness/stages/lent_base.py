@@ -13,14 +13,12 @@ from harness.engine.planned_run import PlannedRun
 from harness.engine.sealing import mismatch
 from harness.model.arms import Role
 from harness.model.request import Request
-from harness.model.runs import Outcome, RunKey
+from harness.model.runs import RunKey
 from harness.rundir.directory import RunDirectory
 from harness.stages import run as run_stage
 from harness.stages.build import build
 from harness.stages.rules_digest import making_digest
 from harness.toolbox.toolbox import Toolbox
-
-_DECIDED = (Outcome.PASSED, Outcome.FAILED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,5 +62,5 @@ def prepare_base(folder: Path, request: Request, toolbox: Toolbox, reporter: Rep
 
 def _decided(directory: RunDirectory) -> frozenset[str]:
     """Return the scenarios in which every run was decided; a spare is of another number than the run that is lent."""
-    undecided = {result.scenario for result in directory.results() if result.outcome not in _DECIDED}
+    undecided = {result.scenario for result in directory.results() if not result.outcome.is_decided}
     return frozenset(result.scenario for result in directory.results()) - undecided

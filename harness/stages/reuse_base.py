@@ -17,15 +17,13 @@ from harness.engine.sealing import mismatch
 from harness.judge.costs.beside_base import HELD_BACK
 from harness.model.declaration import Declaration, DeclaredScenario
 from harness.model.reuse import Origin
-from harness.model.runs import Outcome, RunKey, Verdict
+from harness.model.runs import RunKey, Verdict
 from harness.model.verdict import CellState, JudgedCell, ReasonSource, VerdictRecord
 from harness.rundir.directory import RunDirectory
 from harness.rundir.kept_results import DamagedEntryError, KeptResults, files_below, move_below
 from harness.rundir.parts import STORAGE_OF_NODES
 from harness.stages.kept import origin_now
 from harness.stages.reuse_digests import digest_of_runs
-
-_DECIDED = (Outcome.PASSED, Outcome.FAILED)
 
 
 def digests_of_base(cells: Sequence[PlannedRun], around: Mapping[str, str]) -> Mapping[str, str]:
@@ -78,7 +76,7 @@ def _unfit(copies: Path, cell: PlannedRun) -> str:
     if why := mismatch(copies, cell):
         return why
     result = RunDirectory(copies).run(cell.key).result.read()
-    if result.role is not cell.role or result.outcome not in _DECIDED or result.origin:
+    if result.role is not cell.role or not result.outcome.is_decided or result.origin:
         return f"{result.label} as {result.role} is no outcome that is kept"
     return ""
 
@@ -116,7 +114,7 @@ def figures_judged(declaration: Declaration, scenario: DeclaredScenario, record:
     whole = len(runs) == len(declaration.arms) * declaration.repeats
     if (
         not whole
-        or any(run.outcome not in _DECIDED or run.origin for run in runs)
+        or any(not run.outcome.is_decided or run.origin for run in runs)
         or not all(_is_expected(cell, scenario) for cell in judged.cells if cell.role.is_control)
         or not compared >= {*declaration.compared}
         or any(cost.not_judged == HELD_BACK for cost in costs)

@@ -13,7 +13,6 @@ from harness.base.recordfile import RecordFile
 from harness.engine.planned_run import PlannedRun
 from harness.model.arms import Role
 from harness.model.proof import ChangedMethod, Coverage
-from harness.model.runs import Outcome
 from harness.rundir.directory import RunDirectory
 from harness.rundir.kept_results import KeptResults
 from harness.stages.kept import origin_now
@@ -22,7 +21,6 @@ from harness.toolbox.lockfile import Purpose
 from harness.toolbox.toolbox import Toolbox
 
 _RECORD = "coverage.json"
-_DECIDED = (Outcome.PASSED, Outcome.FAILED)
 
 
 def digest_of_search(
@@ -72,6 +70,6 @@ def keep_reach(directory: RunDirectory, digest: str, kept: KeptResults) -> None:
         return
     runs = directory.coverage_runs
     results = runs.results()
-    measured = all(each.outcome in _DECIDED and runs.run(each.key).execution_data.is_file() for each in results)
+    measured = all(each.outcome.is_decided and runs.run(each.key).execution_data.is_file() for each in results)
     if results and measured:
         kept.keep(origin_now(directory.path, digest), {_RECORD: to_json(found).encode()})

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import tree_sitter_java
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tree_sitter import Language, Parser
 
@@ -20,7 +20,6 @@ from harness.base.errors import HarnessError
 from harness.base.paths import data_root
 from harness.model.proof import Answer
 
-quickly = settings(deadline=None, max_examples=25)  # a busy machine is no failure
 PATCHED = Path(__file__).parent / "audit-fixtures" / "patched"
 CLAIMS = load_claims(data_root() / "patches/3.9.1/dynamic-bootstrap/claims.toml")
 FILES = {path.relative_to(PATCHED).as_posix(): path.read_bytes() for path in PATCHED.rglob("*.java")}
@@ -316,7 +315,6 @@ BETWEEN = (
 )
 
 
-@quickly
 @given(st.randoms(use_true_random=False))
 def test_neither_layout_nor_comments_nor_names_of_variables_change_an_answer(random):
     names = {name: f"{name}{random.randrange(100)}x" for name in LOCALS}
@@ -327,7 +325,6 @@ def test_neither_layout_nor_comments_nor_names_of_variables_change_an_answer(ran
     assert shown(files) == SOUND
 
 
-@quickly
 @given(st.sampled_from(sorted(FILES)), st.integers(0, 3000), st.binary(min_size=1, max_size=20))
 def test_damaged_sources_end_in_answers_and_never_in_an_error(path, at, junk):
     content = FILES[path]

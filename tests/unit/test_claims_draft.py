@@ -4,7 +4,7 @@ import sys
 from dataclasses import replace
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from test_proof_dropin import CONFIG, MANY, MESSAGE, STATE, facts, method
 
@@ -18,7 +18,6 @@ from harness.proof.dropin.class_changes import CompiledBaseline
 from harness.scenario.registry import load_all
 from harness.stages.claims_draft import changed_classes, choices, new_statements
 
-quickly = settings(deadline=None, max_examples=80)
 SCENARIOS = [
     ScenarioChoice("turn1", "Does it keep following?", ("observer_recovers",)),
     ScenarioChoice("turn2", "Does it find the leader?", ("observer_recovers", "metadata_reaches_observer")),
@@ -76,7 +75,6 @@ def test_a_key_that_is_no_switch_is_shown_and_no_flag():
     assert "# new key: some.ms (INT, default 5)" in text
 
 
-@quickly
 @given(st.text(max_size=60), st.text(max_size=60), st.text(max_size=60), st.sampled_from(["INFO", "WARN", "TRACE"]))
 @example("jar", "\n", "text", "INFO")
 def test_whatever_a_jar_names_its_draft_loads_and_cannot_act_on_a_terminal(jar, name, text, level):

@@ -3,7 +3,8 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import assume, given, settings
+from examples import costly
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from quorum_model import votes
 from test_conformance_rules import at_random, lived
@@ -246,7 +247,7 @@ FORGED_FILES = {
 
 
 @pytest.mark.parametrize("forge", FORGERIES, ids=lambda forge: forge.__name__)
-@settings(max_examples=15, deadline=None)
+@costly
 @given(st.integers(0, 10**6), st.booleans(), st.data())
 def test_a_legal_history_in_which_one_record_is_forged_is_rejected_by_the_rule_of_that_record(
     forge, seed, prevote, data
@@ -259,7 +260,7 @@ def test_a_legal_history_in_which_one_record_is_forged_is_rejected_by_the_rule_o
 
 
 @pytest.mark.parametrize("forge", FORGED_FILES, ids=lambda forge: forge.__name__)
-@settings(max_examples=15, deadline=None)
+@costly
 @given(st.integers(0, 10**6), st.data())
 def test_so_is_one_in_which_one_file_of_a_disk_is_forged(forge, seed, data):
     history = with_snapshots(seed)

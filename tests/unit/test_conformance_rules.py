@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 import quorum_model
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from quorum_model import STEPS, QuorumModel, happen, votes
 
@@ -836,13 +836,11 @@ def at_random(seed, count=400):
         yield "look", leader, leader, 1
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.lists(HAPPENINGS, max_size=80), st.booleans())
 def test_a_quorum_that_keeps_rafts_rules_breaks_none_whatever_happens_to_it(happenings, prevote):
     assert violations(lived(happenings, prevote=prevote).history()) == ()
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10**6), st.booleans(), st.lists(st.floats(0, 1), min_size=5, max_size=5))
 def test_logs_that_were_read_up_to_different_moments_break_no_rule(seed, prevote, parts):
     model = lived(at_random(seed), prevote=prevote)

@@ -8,7 +8,7 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
@@ -266,7 +266,6 @@ CHANGES = {
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_whatever_a_file_holds_it_is_converted_or_refused_by_its_name(change):
-    @settings(max_examples=40)
     @given(DOCUMENTS | EVENTS)
     def refused_or_converted(document):
         refusal = ""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.base.waiting import wait_until
@@ -66,7 +66,6 @@ def test_what_is_no_dump_is_refused(sent, text):
 
 
 @given(st.binary(max_size=200))
-@settings(max_examples=300)
 def test_no_bytes_make_the_reader_fail_otherwise(sent):
     with suppress(ValueError):
         read_dump(io.BytesIO(sent))

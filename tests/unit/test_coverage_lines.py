@@ -6,7 +6,8 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from examples import costly
+from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.base.errors import HarnessError
@@ -59,7 +60,6 @@ ORIGINAL = [f"line {number}" for number in range(40)]
 
 
 @given(edited(ORIGINAL, "new "))
-@settings(max_examples=60, deadline=None)
 def test_the_hunks_of_a_diff_without_context_name_the_lines_that_were_added(after):
     expected = [number for number, line in enumerate(after, 1) if line not in ORIGINAL]
     assert list(added_lines(diff(ORIGINAL, after, context=0))) == expected
@@ -70,7 +70,7 @@ def test_a_line_that_looks_like_a_hunk_is_none():
 
 
 @given(st.data())
-@settings(max_examples=10, deadline=None)
+@costly
 def test_the_lines_of_a_series_are_those_that_no_line_was_before_whatever_later_patches_shift(tmp_path_factory, data):
     first = data.draw(edited(ORIGINAL, "first "))
     second = data.draw(edited(first, "second "))
@@ -140,7 +140,6 @@ def test_a_class_file_that_is_cut_short_is_damaged(length):
 
 
 @given(st.binary(max_size=300))
-@settings(max_examples=300)
 def test_bytes_that_are_no_class_file_are_an_error_or_no_lines(content):
     with suppress(HarnessError):
         class_lines(content)

@@ -6,7 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from log_forms import AROUND, EVENTS, around, nanoseconds, plain
 
@@ -63,7 +63,6 @@ def test_each_line_belongs_to_the_node_that_stands_before_it_stack_traces_too(tm
     assert found == {f"[{named.format(node)}]": written for node, written in of_node.items()}
 
 
-@settings(deadline=None, max_examples=40)
 @given(
     st.lists(st.tuples(st.sampled_from(NODES), st.sampled_from(plain(EVENTS))), min_size=1, max_size=60),
     st.sampled_from(list(BEFORE)),

@@ -8,7 +8,8 @@ from itertools import pairwise
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from examples import costly
+from hypothesis import given
 from hypothesis import strategies as st
 from log_forms import AROUND, EVENTS, Event, around, objects
 
@@ -83,7 +84,6 @@ def in_pieces(lines: list[str], cuts: list[int], batch: int, reading: Reading = 
     return join("f", pl.concat(rows) if rows else PARTIAL.to_frame(), reading)
 
 
-@settings(max_examples=40, deadline=None)
 @given(logs, cuts, st.integers(1, 40))
 def test_counts_and_places_are_those_of_a_line_by_line_reader_however_the_file_is_cut(lines, cuts, batch):
     counts, first, before = line_by_line(lines)
@@ -94,7 +94,6 @@ def test_counts_and_places_are_those_of_a_line_by_line_reader_however_the_file_i
     assert before == file.total.unparsed_lines
 
 
-@settings(max_examples=40, deadline=None)
 @given(logs, cuts, st.integers(1, 40))
 def test_every_line_and_byte_is_an_events_or_unparsed(lines, cuts, batch):
     total = in_pieces(lines, cuts, batch).total
@@ -103,7 +102,6 @@ def test_every_line_and_byte_is_an_events_or_unparsed(lines, cuts, batch):
     assert sum(bool(HEADER.match(line)) for line in lines) == total.events
 
 
-@settings(max_examples=40, deadline=None)
 @given(logs, cuts, cuts, st.integers(1, 40), st.integers(1, 40))
 def test_excerpts_are_the_same_however_the_file_is_cut(lines, cuts, others, batch, another):
     one, two = in_pieces(lines, cuts, batch), in_pieces(lines, others, another)
@@ -159,14 +157,12 @@ def test_a_path_is_found_again_in_the_name_that_spark_gives_it():
     assert path_of("s3a://bucket/a%20b/%25.log") == "s3a://bucket/a b/%.log"
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(st.text(max_size=30), max_size=20))
 def test_texts_lose_nothing_but_which_digits_they_have(texts):
     found = zeroed(pl.Series(texts, dtype=pl.String)).to_list()
     assert [re.sub("[0-9]", "0", text).encode() for text in texts] == found
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(st.sampled_from(["a.Log4jB", "a.Log5jB", "a.B"]), max_size=12))
 def test_loggers_that_differ_in_a_digit_stay_two(loggers):
     file = in_pieces(
@@ -176,7 +172,6 @@ def test_loggers_that_differ_in_a_digit_stay_two(loggers):
     assert {each: loggers.count(each) for each in loggers} == named
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(st.sampled_from([b"a", b"\n", b"\r\n", b"\xff", b"\xc3\xa9"]), max_size=20), st.integers(1, 4))
 def test_a_whole_file_has_the_lines_that_its_newlines_end(pieces, at_once):
     content = b"".join(pieces)
@@ -192,7 +187,6 @@ def test_a_byte_order_mark_is_no_part_of_a_files_first_line():
     assert lines.to_list() == [b"one", b"two"]
 
 
-@settings(max_examples=40, deadline=None)
 @given(logs, cuts, st.integers(1, 40), st.booleans())
 def test_a_whole_file_has_the_counts_of_its_pieces(lines, cuts, at_once, newline):
     content = "".join(f"{line}\n" for line in lines)
@@ -206,7 +200,6 @@ def test_a_whole_file_has_the_counts_of_its_pieces(lines, cuts, at_once, newline
     assert file.unparsed == pieces.unparsed
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.binary(max_size=12))
 def test_bytes_that_are_no_text_are_replaced_as_python_does(content):
     assert decoded(pl.Series([content, b"x"])).to_list() == [content.decode("utf-8", "replace"), "x"]
@@ -243,7 +236,7 @@ CARRIED = {
 }
 
 
-@settings(deadline=None, max_examples=10)
+@costly
 @given(cuts=st.lists(st.integers(0, 400), max_size=6), batch=st.integers(1, 200))
 @pytest.mark.parametrize("form", CARRIED)
 def test_what_was_carried_comes_out_the_same_however_the_file_is_cut(form, cuts, batch):

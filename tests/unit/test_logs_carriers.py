@@ -5,7 +5,7 @@ import json
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from log_forms import AROUND, AROUND_UNKNOWN, EVENTS, LAYOUTS, OBJECTS, TRACE, Event, around, objects, plain
 
@@ -84,7 +84,6 @@ an_event = st.builds(
 )
 
 
-@settings(deadline=None, max_examples=30)
 @given(st.lists(an_event, max_size=9), st.sampled_from(list(AROUND)))
 @example([Event(0, "INFO", '{"log": "[2026-11-21 14:28:58,949] INFO x (a.B)"}')] * 3, "docker's json-file")
 def test_any_carrier_around_any_events_gives_the_events_back(events, carrier):
@@ -111,7 +110,6 @@ def test_a_log_of_messages_of_many_lines_is_read_with_the_logger_that_stands_aft
 PREFIXES = [name for name, (carrier, _) in AROUND.items() if carrier in ("kubectl", "kubelet", "journald", "compose")]
 
 
-@settings(deadline=None, max_examples=30)
 @given(st.lists(an_event, max_size=5), st.sampled_from(PREFIXES), st.sampled_from(list(AROUND)))
 def test_any_carrier_around_another_gives_the_events_back(events, inner, outer):
     events = [*EVENTS, *events]

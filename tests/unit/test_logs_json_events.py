@@ -4,7 +4,7 @@ import json
 
 import polars as pl
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from harness.logs.read.carriers import CARRIERS
@@ -188,7 +188,6 @@ of_instants = st.fixed_dictionaries(
 )
 
 
-@settings(deadline=None, max_examples=300)
 @given(st.lists(st.one_of(plain_objects, of_instants), min_size=1, max_size=5), st.booleans(), st.booleans())
 @example([{**EVENT, "logger": "\x1f"}], False, False)
 def test_what_is_written_all_at_once_is_what_is_written_object_by_object(events, ascii_only, compact):

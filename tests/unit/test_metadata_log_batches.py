@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from crc32c import crc32c
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from log_bytes import batch, segment
 
@@ -57,7 +57,6 @@ def test_half_a_batch_at_the_end_is_the_beginning_of_one_and_no_damage(log, data
     assert read.batches == read_batches(whole).batches[: len(read.batches)]
 
 
-@settings(deadline=None)
 @given(LOGS, st.data())
 def test_a_bit_that_is_flipped_anywhere_in_one_of_three_logs_is_noticed(log, data):
     whole = segment(*log)

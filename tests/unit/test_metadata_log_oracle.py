@@ -4,7 +4,7 @@ import random
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from raft_model import COMMITS_ALONE, FORGETS, KEEPS_TAIL, OLD_EPOCH, STALE_LEADER, TWO_LEADERS, RaftModel
 
@@ -53,7 +53,6 @@ def told_of(happenings, defect=""):
     return names
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.lists(HAPPENINGS, max_size=60))
 def test_a_quorum_that_keeps_rafts_rules_breaks_no_promise_whatever_happens_to_it(happenings):
     assert told_of(happenings) == set()

@@ -7,7 +7,7 @@ from itertools import chain
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.base.errors import HarnessError
@@ -72,7 +72,6 @@ def test_a_command_line_is_read_whatever_its_order_and_written_in_one(request_, 
     assert arguments_of(record_of(Request, typed)) == arguments_of(request_)
 
 
-@settings(max_examples=25)
 @given(requests)
 def test_a_command_makes_of_the_words_what_the_parser_makes_of_them(request_):
     made = []

@@ -5,7 +5,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.base.errors import HarnessError
@@ -15,7 +15,6 @@ from harness.kafka.maven import MavenSources
 from harness.kafka.patching import apply_series, hunk_at, load_series, parse_headers, parse_series, path_problem
 from harness.kafka.tree import SourceTree
 
-quickly = settings(deadline=None, max_examples=60)  # a busy machine is no failure
 FILE = "raft/src/main/java/A.java"
 HEADER = "Description: Make it better\n In every way.\nAuthor: somebody\nApplies-To: 3.9.1\n---\n"
 LINES = [f"line {number}" for number in range(1, 31)]
@@ -157,20 +156,17 @@ def test_headers_are_read_with_their_continuation_lines():
     }
 
 
-@quickly
 @given(st.text())
 def test_headers_of_any_text_can_be_read(text):
     assert all(name and name[0].isupper() for name in parse_headers(text))
 
 
-@quickly
 @given(st.lists(st.text("abc.-", min_size=1)))
 def test_comments_and_blank_lines_of_a_series_are_ignored(names):
     text = "".join(f"{name}  # why\n\n# off: x\n" for name in names)
     assert parse_series(text) == names
 
 
-@quickly
 @given(st.lists(st.sampled_from(["..", ".git", ".GIT", ".gitmodules", "raft", "a"]), min_size=1, max_size=5))
 def test_only_paths_inside_the_module_are_allowed(parts):
     inside = parts[0] == "raft" and not {"..", ".git", ".GIT", ".gitmodules"} & set(parts)

@@ -1,7 +1,7 @@
 """Calls that block: told apart by the thread that makes them, on class facts made by hand."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.proof.bytecode import ClassFacts, MethodFacts, Use
@@ -9,7 +9,6 @@ from harness.proof.dropin.blocking import compare_blocking
 from harness.proof.dropin.call_graph import CallGraph
 from harness.proof.dropin.class_changes import CompiledBaseline
 
-quickly = settings(deadline=None, max_examples=60)
 CLIENT = "org/apache/kafka/raft/KafkaRaftClient"
 DRIVER = "org/apache/kafka/raft/KafkaRaftClientDriver"
 STATE = "org/apache/kafka/raft/FollowerState"
@@ -258,7 +257,6 @@ def test_one_baseline_that_makes_the_call_suffices():
     assert list(compare_blocking(candidate, baselines)) == []
 
 
-@quickly
 @given(st.lists(st.tuples(st.sampled_from("ABCD"), st.sampled_from("ABCD"), st.booleans()), max_size=12))
 def test_any_graph_is_walked_to_its_end(edges):
     uses = {name: [call(to, "go") for one, to, _ in edges if one == name] for name in "ABCD"}

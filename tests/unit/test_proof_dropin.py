@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.base.errors import HarnessError
@@ -42,7 +42,6 @@ from harness.proof.dropin.entries import (
 from harness.proof.dropin.linkage import compare_linkage, resolve
 from harness.proof.dropin.loading import questions_about, read_answer
 
-quickly = settings(deadline=None, max_examples=60)
 PUBLIC, PRIVATE, STATIC, FINAL, SYNTHETIC = 0x1, 0x2, 0x8, 0x10, 0x1000
 CONFIG = "org/apache/kafka/raft/QuorumConfig"
 STATE = "org/apache/kafka/raft/FollowerState"
@@ -401,7 +400,6 @@ def test_what_base_does_not_resolve_either_says_nothing_of_the_candidate():
     assert linked({}, {}, reference()) == []
 
 
-@quickly
 @given(st.lists(st.sampled_from("ABCD"), max_size=4), st.sampled_from("ABCD"))
 def test_looking_up_ends_even_where_classes_extend_each_other(parents, owner):
     circle = classes(*(facts(name, superclass=parent) for name, parent in zip("ABCD", parents, strict=False)))
@@ -502,7 +500,6 @@ def test_a_continued_manifest_line_is_one_line():
     assert parse_manifest(b"Class-Path: a.j\r\n ar\r\n\r\nName: x\r\nSealed: true\r\n") == {"class-path": "a.jar"}
 
 
-@quickly
 @given(st.binary(max_size=200))
 def test_no_manifest_is_too_broken_to_be_read(content):
     parse_manifest(content)

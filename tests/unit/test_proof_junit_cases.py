@@ -1,7 +1,7 @@
 """JUnit's XML as a JVM with a foreign jar may write it: read under limits, and refused when odd."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.proof.junit import junit_tests
@@ -96,7 +96,6 @@ def test_a_time_that_is_no_number_is_refused():
         parse_report(report('<testcase name="a" classname="b" time="soon"/>'), "jqwik")
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.binary(max_size=200), st.integers(0, 300), st.integers(0, 300))
 def test_damaged_reports_are_read_or_refused_and_nothing_else(noise, start, end):
     whole = report(xml_case("one", '<failure message="m">trace</failure>', "method:one()"))

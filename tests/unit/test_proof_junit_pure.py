@@ -5,7 +5,7 @@ import zipfile
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.base.errors import HarnessError
@@ -167,7 +167,6 @@ def test_a_damaged_class_file_is_refused(content):
         referred(content)
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.binary(max_size=60), st.integers(0, 60))
 def test_no_damage_to_a_class_file_does_more_than_refuse_it(noise, at):
     whole = class_file("a/B", "a/C")

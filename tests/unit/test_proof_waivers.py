@@ -4,7 +4,7 @@ from contextlib import suppress
 from datetime import date
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.base.errors import HarnessError
@@ -94,7 +94,6 @@ def test_a_file_that_cannot_be_read_is_reported(tmp_path):
         load_waivers(tmp_path / "none.toml", RULES)
 
 
-@settings(deadline=None, max_examples=60)
 @given(st.binary(max_size=60))
 def test_whatever_the_bytes_there_are_waivers_or_a_sentence(content):
     with suppress(HarnessError):

@@ -37,6 +37,19 @@ def test_the_picture_shows_both_curves_of_each_role_and_marks_what_is_over():
     assert (quiet.over, quiet.top) == (False, 5)
 
 
+def test_the_curves_are_of_the_spare_run_that_stands_for_a_crash():
+    crashed = next(run for run in DEAR.runs if (run.scenario, run.arm) == ("turn2", "stock"))
+    spare = replace(crashed, repeat=crashed.repeat + DEAR.repeats)
+    known = journals("dear")
+    asked = {**known, spare.key.folder: known[crashed.key.folder], crashed.key.folder: ()}
+
+    def drawn(record):
+        return next(v for v in cost_views(record, asked, 24) if (v.scenario, v.arm) == ("turn2", "patched-on")).panels
+
+    assert drawn(replace(DEAR, runs=(*DEAR.runs, spare))) == view_of("patched-on").panels
+    assert drawn(DEAR) == ()
+
+
 def test_only_what_has_a_cost_over_its_limit_is_open():
     page = render_html(DEAR, journals("dear"))
     assert '<details class="run" id="costs-turn2-patched-on" open>' in page

@@ -6,7 +6,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.base import archives
@@ -14,7 +14,6 @@ from harness.base.errors import HarnessError
 from harness.kafka.git import GitSource, choose_ref, close_refs, parse_refs, url_and_ref
 from harness.kafka.maven import MavenSources, lay_out_generated, place_of
 
-quickly = settings(deadline=None, max_examples=40)  # a busy machine is no failure
 SOURCES = {
     "META-INF/MANIFEST.MF": "Manifest-Version: 1.0\n",
     "LICENSE": "free\n",
@@ -100,7 +99,6 @@ def test_message_classes_are_added_to_a_checkout_that_has_none(tmp_path):
     assert [path.name for path in found] == ["QuorumStateData.java"]
 
 
-@quickly
 @given(st.lists(st.sampled_from(["a", "generated", "META-INF", "B.java", "c.json", "LICENSE"]), min_size=1))
 def test_every_entry_has_one_place_inside_the_tree_or_none(parts):
     place = place_of("/".join(parts))
@@ -210,7 +208,6 @@ def test_an_annotated_tag_means_its_commit():
     assert parse_refs(listing) == {"HEAD": "1111", "refs/tags/3.9.1": "3333"}
 
 
-@quickly
 @given(st.text())
 def test_any_listing_can_be_read(listing):
     assert all(isinstance(commit, str) for commit in parse_refs(listing).values())

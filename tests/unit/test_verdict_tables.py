@@ -104,7 +104,7 @@ def folded(shown) -> CellOutcome:
 
 
 def decided(shown) -> set[tuple[Outcome, str]]:
-    return {what for what in shown if what and what[0] in (Outcome.PASSED, Outcome.FAILED)}
+    return {what for what in shown if what and what[0].is_decided}
 
 
 @given(shown=repeats)

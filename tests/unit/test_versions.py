@@ -1,32 +1,28 @@
 """Which release a version string is of."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.kafka.distribution import version_in_manifest
 from harness.kafka.release_lines import same_line
 from harness.kafka.versions import is_version, release_of
 
-quickly = settings(deadline=None, max_examples=200)
 number = st.integers(0, 99).map(str)
 release = st.tuples(st.integers(1, 99).map(str), number, number).map(".".join)
 suffix = st.from_regex(r"[.+_-][A-Za-z][A-Za-z0-9.+_-]{0,12}", fullmatch=True)
 
 
-@quickly
 @given(release, suffix)
 def test_whatever_a_vendor_adds_the_release_stays(version, added):
     assert release_of(version + added) == release_of(version) == version
 
 
-@quickly
 @given(release, st.integers(0, 9))
 def test_a_longer_number_is_another_release(version, digit):
     assert release_of(f"{version}{digit}") != version
 
 
-@quickly
 @given(st.text(max_size=30))
 def test_any_text_is_answered_and_a_release_is_of_itself(text):
     assert release_of(release_of(text)) == release_of(text)

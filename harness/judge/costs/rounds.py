@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from harness.model.costs import CostLimit
 from harness.model.runs import Outcome, RunResult
 
-_DECIDED = frozenset({Outcome.PASSED, Outcome.FAILED})
-_CARRIED_OUT = _DECIDED | {Outcome.INCONCLUSIVE}
+_CARRIED_OUT = frozenset({Outcome.PASSED, Outcome.FAILED, Outcome.INCONCLUSIVE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +36,7 @@ class Round:
         A thread that took a core did so even where a guard was unmet, or where the host let it have no more; but what
         is done only after one of them has ended is not held against it.
         """
-        if self.base.outcome in _DECIDED and self.base.label == self.candidate.label:
+        if self.base.outcome.is_decided and self.base.label == self.candidate.label:
             return self.measured(name)
         if not limit.any_outcome or not {self.base.outcome, self.candidate.outcome} <= _CARRIED_OUT:
             return None

@@ -51,5 +51,5 @@ def _is_hosts(run: RunResult, figure: str, most: float) -> bool:
 
 def _of_claim(claim: Claim, runs: Sequence[RunResult]) -> list[RunResult]:
     """Return the runs of a claim that say something of the build."""
-    decided = (run for run in runs if run.outcome in (Outcome.PASSED, Outcome.FAILED))
+    decided = (run for run in runs if run.outcome.is_decided)
     return [run for run in decided if run.scenario == claim.scenario and run.role is Role.ON]
