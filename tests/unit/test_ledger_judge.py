@@ -19,6 +19,9 @@ HISTORIES = st.builds(
     keys=st.dictionaries(NUMBERS, st.sampled_from("ab")),
     acknowledged=st.dictionaries(NUMBERS, PLACES),
     failed=st.dictionaries(NUMBERS, st.just("E")),
+    given_up=st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8)), max_size=3).map(
+        lambda moments: list(zip(*map(sorted, zip(*moments, strict=True)), strict=True))  # neither count falls
+    ),
     transactions=st.dictionaries(st.integers(0, 2), st.sampled_from(Ended)),
     seen=READ,
     stored=READ,
@@ -34,6 +37,9 @@ def checked(history: History) -> Findings:
 
     def there(number):
         return any(each == number for _, each in stored)
+
+    def repeated(number):
+        return sum(each == number for _, each in stored) > 1
 
     def known(number):
         return there(number) or any(each == number for _, each in seen)
@@ -60,11 +66,16 @@ def checked(history: History) -> Findings:
         members = [n for n in mine if committed or n in history.acknowledged]
         return not any(there(n) for n in mine) or all(there(n) for n in members)
 
+    def open_when_given_up(number):
+        later = [acked for sent, acked in history.given_up if number in order[:sent]]
+        return any(number not in list(history.acknowledged)[:acked] for acked in later)
+
     every = sorted({*history.sent, *history.acknowledged, *(n for _, n in [*seen, *stored])})
     acked = history.acknowledged
     return Findings(
         lost=tuple(n for n in every if n in acked and ending(n) in (None, Ended.COMMITTED) and not there(n)),
-        duplicated=tuple(n for n in every if sum(each == n for _, each in stored) > 1),
+        duplicated=tuple(n for n in every if repeated(n) and not open_when_given_up(n)),
+        resent=tuple(n for n in every if repeated(n) and open_when_given_up(n)),
         reordered=tuple(n for n in every if n in history.sent and there(n) and overtaken(n)),
         unacknowledged=tuple(n for n in every if n in history.sent and known(n) and n not in acked),
         vanished=tuple(n for n in every if known(n) and not there(n)),
@@ -187,3 +198,18 @@ def test_a_ledger_that_is_closed_keeps_what_comes_late(tmp_path):
     ledger.close()
     ledger.acknowledged([(0, 0, 0)])
     assert ledger.history.acknowledged == {0: (0, 0)}
+
+
+def test_what_had_no_answer_when_the_client_gave_a_record_up_may_be_there_twice(tmp_path):
+    history, _ = ledger_of(
+        tmp_path,
+        ("sent", [(0, ""), (1, ""), (2, "")]),
+        ("acknowledged", [(0, 0, 0)]),
+        ("failed", 1, "_MSG_TIMED_OUT"),
+        ("sent", [(3, "")]),
+        ("acknowledged", [(2, 0, 3), (3, 0, 4)]),
+        ("stored", [((0, at), number) for at, number in enumerate([0, 1, 2, 2, 3, 0, 1, 3])]),
+    )
+    found = judge(history)
+    assert (found.duplicated, found.resent) == ((0, 3), (1, 2))
+    assert "2 records are there twice in spite of idempotence: 0, 3" in violations(found, idempotent=True)

@@ -34,15 +34,17 @@ class History:
     """All that is known of the records of a topic, which are known by their numbers.
 
     `sent` maps each number to its transaction (`NO_TRANSACTION`), in the order of sending. `acknowledged` says where
-    the broker put it, `failed` which error its client got. `seen` is what a consumer read while the cluster was
-    tormented, `stored` what lies there in the end, both in the order of reading; where there are transactions both are
-    read as committed. `highest` is the highest watermark ever seen of each partition, `ends` the last.
+    the broker put it, `failed` which error its client got; `given_up` has for each failure how many had been sent and
+    acknowledged by then. `seen` is what a consumer read while the cluster was tormented, `stored` what lies there in
+    the end, both in the order of reading; where there are transactions both are read as committed. `highest` is the
+    highest watermark ever seen of each partition, `ends` the last.
     """
 
     sent: dict[int, int] = field(default_factory=dict)
     keys: dict[int, str] = field(default_factory=dict)
     acknowledged: dict[int, Place] = field(default_factory=dict)
     failed: dict[int, str] = field(default_factory=dict)
+    given_up: list[tuple[int, int]] = field(default_factory=list)
     transactions: dict[int, Ended] = field(default_factory=dict)
     seen: list[tuple[Place, int]] = field(default_factory=list)
     stored: list[tuple[Place, int]] = field(default_factory=list)
@@ -86,6 +88,7 @@ class Ledger:
     def failed(self, number: int, error: str) -> None:
         """The client gave a record up: it may be there or not."""
         self.history.failed[number] = error
+        self.history.given_up.append((len(self.history.sent), len(self.history.acknowledged)))
         self._write("E", [f"{number}\t{error}"])
 
     def ended(self, transaction: int, how: Ended) -> None:

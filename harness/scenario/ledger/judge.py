@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,7 +16,10 @@ class Findings:
     """Numbers of records by what became of them, each ascending.
 
     - `lost`: acknowledged, in a transaction that was committed or in none, and not there.
-    - `duplicated`: there more than once.
+    - `duplicated`: there more than once, other than `resent`.
+    - `resent`: there more than once, and without an answer when the client gave a record up. A producer that gives up
+      takes a new epoch and sends what has no answer anew, as far as a broker can know for the first time: idempotence
+      promises nothing there (librdkafka's issue 4953).
     - `reordered`: there, in a partition in which a record that was sent later lies before it.
     - `unacknowledged`: consumed or there without ever having been acknowledged, which is no fault: an answer was lost.
     - `vanished`: consumed, and not there in the end.
@@ -29,6 +34,7 @@ class Findings:
 
     lost: tuple[int, ...] = ()
     duplicated: tuple[int, ...] = ()
+    resent: tuple[int, ...] = ()
     reordered: tuple[int, ...] = ()
     unacknowledged: tuple[int, ...] = ()
     vanished: tuple[int, ...] = ()
@@ -46,9 +52,12 @@ def judge(history: History) -> Findings:
     counts = Counter(number for _, number in history.stored)
     seen = {number for _, number in history.seen}
     known = seen | counts.keys()
+    repeated = {number for number, count in counts.items() if count > 1}
+    resent = repeated & _without_answer(history)
     return Findings(
         lost=_sorted(number for number in history.acknowledged if _counts(history, number) and not counts[number]),
-        duplicated=_sorted(number for number, count in counts.items() if count > 1),
+        duplicated=_sorted(repeated - resent),
+        resent=_sorted(resent),
         reordered=_sorted(_out_of_order(history)),
         unacknowledged=_sorted(number for number in known & history.sent.keys() if number not in history.acknowledged),
         vanished=_sorted(seen - counts.keys()),
@@ -75,6 +84,19 @@ def _ending(history: History, number: int) -> Ended | None:
 def _counts(history: History, number: int) -> bool:
     """Whether an acknowledged record must be there."""
     return _ending(history, number) in (None, Ended.COMMITTED)
+
+
+def _without_answer(history: History) -> set[int]:
+    """Return what had been sent and not been acknowledged at some moment at which the client gave a record up."""
+    given_up = sorted(history.given_up)
+    turn = {number: at for at, number in enumerate(history.acknowledged)}
+    found = set()
+    for at, number in enumerate(history.sent):
+        # Of the moments after it was sent the first is the one at which the fewest had been acknowledged.
+        first = bisect_right(given_up, at, key=lambda moment: moment[0])
+        if first < len(given_up) and turn.get(number, math.inf) >= given_up[first][1]:
+            found.add(number)
+    return found
 
 
 def _out_of_order(history: History) -> set[int]:

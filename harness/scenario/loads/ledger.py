@@ -281,6 +281,7 @@ class LedgerClient(Client):
             dict(self.failures),
             violations(found, idempotent=self._load.promise.idempotent, binding=binding),
             f"{len(history.sent)} sent, {len(history.seen)} consumed, {len(found.unacknowledged)} without an answer, "
+            f"{len(found.resent)} sent anew when others were given up, "
             f"{history.setbacks} setbacks of a high watermark{told}",
             self._why_unseen(),
             binding=binding,
