@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import psutil
-from confluent_kafka import Consumer, KafkaException, Producer
+from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
@@ -17,6 +17,7 @@ from harness.base.tails import tail
 from harness.base.waiting import wait_until
 from harness.cluster import probes
 from harness.cluster.address import Address
+from harness.cluster.admin_requests import answer_of
 from harness.cluster.cluster import Cluster
 from harness.cluster.install import Install
 from harness.cluster.node import Node, NodeState
@@ -134,14 +135,21 @@ def _use(broker: Address) -> None:
     """
     servers: dict[str, str | int | float | bool] = {"bootstrap.servers": str(broker), "client.id": "operator"}
     try:
-        admin = AdminClient(servers)
-        admin.create_topics([NewTopic(_TOPIC, 1, 1)])[_TOPIC].result(_ANSWER_SECONDS)
+        _make_topic(AdminClient(servers))
         _write(Producer({**servers, "acks": "all"}))
         read = _read(Consumer({**servers, "group.id": "operator", "auto.offset.reset": "earliest"}))
     except (KafkaException, TimeoutError) as error:
         raise HarnessError(f"A node of this Kafka does not serve a client: {error}.") from error
     if read < _RECORDS:
         raise HarnessError(f"A node of this Kafka gave back {read} of {_RECORDS} records in {_ANSWER_SECONDS:.0f} s.")
+
+
+def _make_topic(admin: AdminClient) -> None:
+    try:
+        answer_of(lambda: admin.create_topics([NewTopic(_TOPIC, 1, 1)])[_TOPIC], _ANSWER_SECONDS)
+    except KafkaException as error:
+        if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:  # where it was asked twice
+            raise
 
 
 def _write(producer: Producer) -> None:

@@ -12,6 +12,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]  # it does not
     UserScramCredentialUpsertion,
 )
 
+from harness.cluster.admin_requests import answer_of
 from harness.cluster.security import USER
 from harness.scenario.loads.readback import client_settings
 from harness.scenario.verbs import action
@@ -36,10 +37,9 @@ class CreateUser:
         admin = AdminClient(client_settings(list(world.cluster.brokers.values())))
         mechanism = ScramCredentialInfo(_MECHANISMS[security.mechanism], _ITERATIONS)
         change = UserScramCredentialUpsertion(USER, mechanism, secrets.password.encode())
-        asked = admin.alter_user_scram_credentials([change], request_timeout=_ANSWER_SECONDS)
         try:
-            asked[USER].result()
-        except KafkaException as error:
+            answer_of(lambda: admin.alter_user_scram_credentials([change])[USER], _ANSWER_SECONDS)
+        except (KafkaException, TimeoutError) as error:
             raise ActionFailed(f"the credentials were not stored: {error}") from error
 
 
