@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
-from harness.cluster.metadata_log.batches import Batch, bounds, read_batches
+from harness.cluster.metadata_log.batches import Batch, bounds, read_batches, written
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,27 @@ def read_replica(partition: Path) -> Replica:
     read = [read_batches(segment.read_bytes()) for segment in segments_of(partition)]
     batches = tuple(batch for each in read for batch in each.batches)
     return Replica(batches, next((each.damage for each in read if each.damage), ""))
+
+
+class Writer(NamedTuple):
+    """Who wrote a record: a producer's id and epoch (-1 without), and the sequence number that it gave the record."""
+
+    producer: int
+    epoch: int
+    sequence: int
+
+
+def writers(partition: Path, offsets: Collection[int]) -> dict[int, Writer]:
+    """Return who wrote the records at these offsets, of those that are there. Raises OSError."""
+    batches = [batch for segment in segments_of(partition) for batch in written(segment.read_bytes())]
+    bases = [batch.base_offset for batch in batches]
+    found = {}
+    for offset in offsets:
+        at = bisect_right(bases, offset) - 1
+        if at >= 0 and offset <= batches[at].last_offset:
+            batch = batches[at]
+            found[offset] = Writer(batch.producer, batch.epoch, batch.sequence + offset - batch.base_offset)
+    return found
 
 
 def disagreement(replicas: Mapping[int, Replica]) -> str:

@@ -21,8 +21,12 @@ def no_open_files():
         MADE.pop()._ledger.close()
 
 
+def nobody(places):
+    return {}
+
+
 def client_of(tmp_path, **promised):
-    MADE.append(LedgerClient(keep_ledger("t", **promised), 1, [Address("h", 1)], tmp_path / "ledger.tsv"))
+    MADE.append(LedgerClient(keep_ledger("t", **promised), 1, [Address("h", 1)], tmp_path / "ledger.tsv", nobody))
     return MADE[-1]
 
 

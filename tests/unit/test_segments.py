@@ -10,7 +10,15 @@ from hypothesis import strategies as st
 
 from harness.cluster import partitions
 from harness.cluster.metadata_log.batches import Batch, read_batches
-from harness.cluster.segments import Replica, disagreement, recovery_points, shortcoming, unflushed_from
+from harness.cluster.segments import (
+    Replica,
+    Writer,
+    disagreement,
+    recovery_points,
+    shortcoming,
+    unflushed_from,
+    writers,
+)
 from harness.scenario.actions.lose_unflushed import lose_unflushed, put_back
 from harness.scenario.conditions.replicas_agree import replicas_agree
 from harness.scenario.refs import fixed
@@ -19,8 +27,8 @@ from harness.scenario.world import ActionFailed
 COUNTS = st.lists(st.integers(1, 5), max_size=8)
 
 
-def batch(first, count=1, epoch=0, payload=b"records"):
-    covered = struct.pack(">hiqqqhii", 0, count - 1, 0, 0, -1, -1, -1, count) + payload
+def batch(first, count=1, epoch=0, payload=b"records", producer=(-1, -1, -1)):
+    covered = struct.pack(">hiqqqhii", 0, count - 1, 0, 0, *producer, count) + payload
     body = struct.pack(">ibI", epoch, 2, crc32c(covered)) + covered
     return struct.pack(">qi", first, len(body)) + body
 
@@ -193,3 +201,10 @@ def test_the_condition_reads_every_replica_and_names_the_partition_that_differs(
         partition(tmp_path / str(node) / "t-other-0", log([2], payload=b"%d" % node))
     looked = replicas_agree("t").sample(world)
     assert (looked.ok, looked.problem) == (False, "t-1: nodes 0 and 1 differ from offset 0 on, of 0 to 1")
+
+
+def test_who_wrote_a_record_stands_in_its_batch_and_each_record_has_a_number_of_its_own(tmp_path):
+    (tmp_path / f"{0:020}.log").write_bytes(batch(0, 3, producer=(7, 1, 40)) + batch(3, producer=(7, 2, 0)))
+    (tmp_path / f"{9:020}.log").write_bytes(batch(9, producer=(8, 0, 5)) + batch(10, producer=(8, 0, 6))[:-1])
+    known = writers(tmp_path, [0, 2, 3, 4, 9, 10])
+    assert known == {0: Writer(7, 1, 40), 2: Writer(7, 1, 42), 3: Writer(7, 2, 0), 9: Writer(8, 0, 5)}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -59,6 +60,16 @@ class ReadBatches:
     damage: str = ""
 
 
+class Written(NamedTuple):
+    """By whom a batch was written: its offsets, the producer's id and epoch (-1 without), its first sequence number."""
+
+    base_offset: int
+    last_offset: int
+    producer: int
+    epoch: int
+    sequence: int
+
+
 class _Damaged(Exception):  # noqa: N818 - what the bytes are
     """The bytes are no batch, and no beginning of one."""
 
@@ -75,6 +86,15 @@ def read_batches(data: bytes) -> ReadBatches:
     except _Damaged as error:
         damage = str(error)
     return ReadBatches(tuple(found), last, size, damage)
+
+
+def written(data: bytes) -> Iterator[Written]:
+    """Yield by whom each batch was written, up to one that is not whole or that is damaged; never raises."""
+    with suppress(_Damaged):
+        for header, *_ in _whole(data):
+            yield Written(
+                header.base, header.base + header.delta, header.producer, header.producer_epoch, header.sequence
+            )
 
 
 def bounds(data: bytes) -> list[tuple[int, int, int]]:
@@ -124,20 +144,23 @@ class _Header(NamedTuple):
     crc: int
     attributes: int
     delta: int
+    producer: int
+    producer_epoch: int
+    sequence: int
 
 
 def _whole(data: bytes) -> Iterator[tuple[_Header, int, int]]:
     """Yield the header of each whole batch, and its first byte and that behind it. Raises _Damaged."""
     position = 0
     while len(data) - position >= HEADER.size:
-        base, length, epoch, magic, crc, attributes, delta, *_ = HEADER.unpack_from(data, position)
+        base, length, epoch, magic, crc, attributes, delta, _, _, *by, _ = HEADER.unpack_from(data, position)
         size = _BEFORE_LENGTH + length
         _check_header(base, size, epoch, magic, delta)
         if len(data) - position < size:
             return
         if crc32c(data[position + _CRC_FROM : position + size]) != crc:
             raise _Damaged(f"the batch at offset {base} does not have the CRC {crc:08x} that it names")
-        yield _Header(base, epoch, crc, attributes, delta), position, position + size
+        yield _Header(base, epoch, crc, attributes, delta, *by), position, position + size
         position += size
 
 

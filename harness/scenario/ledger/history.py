@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from types import TracebackType
+
+from harness.cluster.segments import Writer
 
 NO_TRANSACTION = -1
 
@@ -34,20 +36,20 @@ class History:
     """All that is known of the records of a topic, which are known by their numbers.
 
     `sent` maps each number to its transaction (`NO_TRANSACTION`), in the order of sending. `acknowledged` says where
-    the broker put it, `failed` which error its client got; `given_up` has for each failure how many had been sent and
-    acknowledged by then. `seen` is what a consumer read while the cluster was tormented, `stored` what lies there in
-    the end, both in the order of reading; where there are transactions both are read as committed. `highest` is the
-    highest watermark ever seen of each partition, `ends` the last.
+    the broker put it, `failed` which error its client got. `seen` is what a consumer read while the cluster was
+    tormented, `stored` what lies there in the end, both in the order of reading; where there are transactions both are
+    read as committed. `writers` says of what is there more than once who wrote each of it, as far as that is known.
+    `highest` is the highest watermark ever seen of each partition, `ends` the last.
     """
 
     sent: dict[int, int] = field(default_factory=dict)
     keys: dict[int, str] = field(default_factory=dict)
     acknowledged: dict[int, Place] = field(default_factory=dict)
     failed: dict[int, str] = field(default_factory=dict)
-    given_up: list[tuple[int, int]] = field(default_factory=list)
     transactions: dict[int, Ended] = field(default_factory=dict)
     seen: list[tuple[Place, int]] = field(default_factory=list)
     stored: list[tuple[Place, int]] = field(default_factory=list)
+    writers: dict[Place, Writer] = field(default_factory=dict)
     highest: dict[int, int] = field(default_factory=dict)
     ends: dict[int, int] = field(default_factory=dict)
     setbacks: int = 0
@@ -88,7 +90,6 @@ class Ledger:
     def failed(self, number: int, error: str) -> None:
         """The client gave a record up: it may be there or not."""
         self.history.failed[number] = error
-        self.history.given_up.append((len(self.history.sent), len(self.history.acknowledged)))
         self._write("E", [f"{number}\t{error}"])
 
     def ended(self, transaction: int, how: Ended) -> None:
@@ -106,6 +107,11 @@ class Ledger:
         found = list(records)
         self.history.stored += found
         self._write("L", (f"{partition}\t{offset}\t{number}" for (partition, offset), number in found))
+
+    def written(self, writers: Mapping[Place, Writer]) -> None:
+        """Who wrote what is there more than once."""
+        self.history.writers.update(writers)
+        self._write("P", ("\t".join(map(str, (*place, *writer))) for place, writer in writers.items()))
 
     def high_watermark(self, partition: int, offset: int) -> None:
         """A leader says how far a partition is committed."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -17,9 +15,8 @@ class Findings:
 
     - `lost`: acknowledged, in a transaction that was committed or in none, and not there.
     - `duplicated`: there more than once, other than `resent`.
-    - `resent`: there more than once, and without an answer when the client gave a record up. A producer that gives up
-      takes a new epoch and sends what has no answer anew, as far as a broker can know for the first time: idempotence
-      promises nothing there (librdkafka's issue 4953).
+    - `resent`: there more than once, each time by another epoch of the producer. It takes a new one where it does not
+      know what became of a batch, and sends what has no answer anew: idempotence ends there (KIP-360).
     - `reordered`: there, in a partition in which a record that was sent later lies before it.
     - `unacknowledged`: consumed or there without ever having been acknowledged, which is no fault: an answer was lost.
     - `vanished`: consumed, and not there in the end.
@@ -52,12 +49,12 @@ def judge(history: History) -> Findings:
     counts = Counter(number for _, number in history.stored)
     seen = {number for _, number in history.seen}
     known = seen | counts.keys()
-    repeated = {number for number, count in counts.items() if count > 1}
-    resent = repeated & _without_answer(history)
+    copies = repeated(history)
+    duplicated = {number for number, places in copies.items() if _written_twice(history, places)}
     return Findings(
         lost=_sorted(number for number in history.acknowledged if _counts(history, number) and not counts[number]),
-        duplicated=_sorted(repeated - resent),
-        resent=_sorted(resent),
+        duplicated=_sorted(duplicated),
+        resent=_sorted(copies.keys() - duplicated),
         reordered=_sorted(_out_of_order(history)),
         unacknowledged=_sorted(number for number in known & history.sent.keys() if number not in history.acknowledged),
         vanished=_sorted(seen - counts.keys()),
@@ -86,17 +83,18 @@ def _counts(history: History, number: int) -> bool:
     return _ending(history, number) in (None, Ended.COMMITTED)
 
 
-def _without_answer(history: History) -> set[int]:
-    """Return what had been sent and not been acknowledged at some moment at which the client gave a record up."""
-    given_up = sorted(history.given_up)
-    turn = {number: at for at, number in enumerate(history.acknowledged)}
-    found = set()
-    for at, number in enumerate(history.sent):
-        # Of the moments after it was sent the first is the one at which the fewest had been acknowledged.
-        first = bisect_right(given_up, at, key=lambda moment: moment[0])
-        if first < len(given_up) and turn.get(number, math.inf) >= given_up[first][1]:
-            found.add(number)
-    return found
+def repeated(history: History) -> dict[int, list[Place]]:
+    """Return where each record lies that is there more than once."""
+    places = defaultdict(list)
+    for place, number in history.stored:
+        places[number].append(place)
+    return {number: found for number, found in places.items() if len(found) > 1}
+
+
+def _written_twice(history: History, places: Iterable[Place]) -> bool:
+    """Whether a broker took the same batch twice; so it is said where nobody knows who wrote a copy."""
+    taken = [(partition, history.writers.get((partition, offset))) for partition, offset in places]
+    return len(set(taken)) < len(taken) or any(writer is None for _, writer in taken)
 
 
 def _out_of_order(history: History) -> set[int]:

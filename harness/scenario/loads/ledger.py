@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
 
 from harness.cluster.address import Address
+from harness.cluster.segments import Writer, writers
 from harness.model.clients import ClientReport
 from harness.scenario.client import Client
-from harness.scenario.ledger.history import NO_TRANSACTION, Ended, History, Ledger
-from harness.scenario.ledger.judge import Findings, judge, violations
+from harness.scenario.ledger.history import NO_TRANSACTION, Ended, History, Ledger, Place
+from harness.scenario.ledger.judge import Findings, judge, repeated, violations
 from harness.scenario.loads.readback import client_settings, high_watermarks, read_back
 from harness.scenario.loads.topics import OFFSETS_TOPIC, Placement, partitions_of
 from harness.scenario.verbs import load
@@ -85,7 +88,13 @@ class KeepLedger:
     def start(self, world: World) -> Client:
         """Create the topic, if it is not there, and begin. Raises ActionFailed."""
         partitions = self._create(world, self.placement) if self.placement else partitions_of(world, self.topic)
-        client = LedgerClient(self, partitions, world.cluster.client_brokers, world.folder.ledger(self.topic))
+        client = LedgerClient(
+            self,
+            partitions,
+            world.cluster.client_brokers,
+            world.folder.ledger(self.topic),
+            lambda places: _written_by(world, self.topic, places),
+        )
         client.start()
         return client
 
@@ -99,15 +108,37 @@ class KeepLedger:
         return len(replicas)
 
 
+def _written_by(world: World, topic: str, places: Iterable[Place]) -> dict[Place, Writer]:
+    """Return who wrote what lies at these places, as the disks of the nodes have it."""
+    offsets = defaultdict(list)
+    for partition, offset in places:
+        offsets[partition].append(offset)
+    found: dict[Place, Writer] = {}
+    for partition, wanted in offsets.items():
+        for node in world.cluster.nodes.values():
+            with suppress(FileNotFoundError):  # a segment that is deleted at this moment
+                known = writers(node.data_dir / f"{topic}-{partition}", wanted)
+                found = {(partition, offset): writer for offset, writer in known.items()} | found
+    return found
+
+
 class LedgerClient(Client):
     """A producer and a consumer, each in a thread, and the ledger of both."""
 
     patience_seconds = 10.0
 
-    def __init__(self, load: KeepLedger, partitions: int, brokers: Sequence[Address], file: Path) -> None:
+    def __init__(
+        self,
+        load: KeepLedger,
+        partitions: int,
+        brokers: Sequence[Address],
+        file: Path,
+        written_by: Callable[[Iterable[Place]], Mapping[Place, Writer]],
+    ) -> None:
         super().__init__(load.topic, f"records in a ledger, {load.promise.description}", brokers, range(partitions))
         self._load = load
         self._partitions = partitions
+        self._written_by = written_by
         self._ledger = Ledger(file)
         self._number = 0
         self._due = 0.0
@@ -262,6 +293,7 @@ class LedgerClient(Client):
         records = read_back(self.name, self._partitions, brokers, committed=promise.transactional)
         ours = (record for record in records if self._is_ours(record.value))
         ledger.stored(((record.partition, record.offset), _number(record.value)) for record in ours)
+        ledger.written(self._written_by(place for places in repeated(self.history).values() for place in places))
         ledger.close()
         return self._report(judge(self.history), binding=promise.acks == "all")
 
@@ -276,12 +308,12 @@ class LedgerClient(Client):
             self.description,
             len(history.acknowledged),
             len(found.lost),
-            len(found.duplicated),
+            len(found.duplicated) + len(found.resent),
             self.pauses.longest,
             dict(self.failures),
             violations(found, idempotent=self._load.promise.idempotent, binding=binding),
             f"{len(history.sent)} sent, {len(history.seen)} consumed, {len(found.unacknowledged)} without an answer, "
-            f"{len(found.resent)} sent anew when others were given up, "
+            f"{len(found.resent)} sent anew in another epoch of the producer, "
             f"{history.setbacks} setbacks of a high watermark{told}",
             self._why_unseen(),
             binding=binding,
