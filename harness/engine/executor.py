@@ -115,6 +115,7 @@ class Run:
         self._quiet = quiet
         self._monitors: list[Monitor] = []
         self._runner: StepRunner | None = None
+        self._runtime: Runtime | None = None
         self._plan_is_over = False
 
     @property
@@ -145,7 +146,7 @@ class Run:
             self._recorder.harness_failed(left)
 
     def _carry_out(self, plan: Plan, runtime: Runtime) -> None:
-        cell, recorder = self._cell, self._recorder
+        cell, recorder, self._runtime = self._cell, self._recorder, runtime
         with (
             self._instrumented(runtime.host) as launch,
             Cluster(
@@ -235,10 +236,15 @@ class Run:
             monitor.on_node(node, line)
 
     def _note_shutdown(self, node: Node) -> None:
-        """Note how a node took a step of the plan that stops it in order."""
+        """Note how a node took a step of the plan that stops it in order.
+
+        In a network that is split, who leads at that moment decides whether what it waits for can reach it.
+        """
         if self._plan_is_over or not node.was_asked_to_stop or node.state not in (NodeState.STOPPED, NodeState.KILLED):
             return
         ended, phase = node.state is NodeState.STOPPED, self._runner.phase if self._runner else ""
+        if not ended and self._runtime is not None and self._runtime.is_split:
+            return
         role = "voter" if node.is_voter else self._cell.scenario.topology.observer_word
         self.shutdowns.append(shutdown_of(node, role=role, ended=ended, seconds=node.stopping_seconds, phase=phase))
 

@@ -41,6 +41,7 @@ from harness.scenario.world import ActionFailed, World
 
 POLL_SECONDS = 0.2
 _STRETCH_SECONDS = 1.0
+_SPLIT = "the plan ended while the network was cut, and brokers on its sides may tell different stories"
 _REST_SECONDS = 0.5
 # An election ends within two seconds; two in a row, and the second for which a leader must stay.
 _SETTLES_SECONDS = 15.0
@@ -305,7 +306,11 @@ class StepRunner:
         return self._recorder.deaths > self._deaths_known
 
     def _settle(self) -> None:
-        """Stop the clients and take their reports; a cluster in which a node died may be unable to answer."""
+        """Stop the clients and take their reports.
+
+        A cluster in which a node died may be unable to answer, and one that is split has more than one answer: whom it
+        is read from may lead no more, and not know.
+        """
         self._check_cancelled()
         clients = self._world.clients
         for client in clients:
@@ -315,7 +320,8 @@ class StepRunner:
         if clients and brokers and not self._node_died:
             self._report("reading back what clients were promised")
             for client in clients:
-                self._recorder.on_client(client.report(brokers))
+                split = self._world.cluster.runtime.is_split
+                self._recorder.on_client(client.unread(_SPLIT) if split else client.report(brokers))
         clients.clear()
 
 

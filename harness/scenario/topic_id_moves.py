@@ -48,7 +48,7 @@ def incident(**properties: str) -> Callable[[PlanBuilder], Scenario]:
         suite="topic-ids",
         budget="6m",
         needs=("old_topic_tool",),
-        properties={**IN_ZOOKEEPER, **own},
+        properties={**IN_ZOOKEEPER, "group.initial.rebalance.delay.ms": "0", **own},
     )
 
 

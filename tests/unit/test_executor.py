@@ -13,16 +13,20 @@ from still_cluster import ShutEyes, StillCluster, run_still, take_place_of_live_
 from harness.base.errors import HarnessError
 from harness.base.processes import bare_environment
 from harness.base.processes.leftovers import marked
+from harness.cluster.address import Address
 from harness.cluster.probes import Quorum
 from harness.cluster.protocol import Unreachable
+from harness.cluster.runtime.loopback_runtime import OnLoopback
 from harness.cluster.watch import Look
 from harness.engine import step_runner
 from harness.engine.cancel import Cancellation, RunCancelled
+from harness.model.clients import ClientReport
 from harness.model.events import HostShort, OutcomeDecided, PhaseStarted, Sampled, StepChanged
 from harness.model.incidents import Incident, IncidentKind
 from harness.model.runs import Outcome
 from harness.scenario import kraft, leads
 from harness.scenario.capabilities.base import capability
+from harness.scenario.client import Client
 from harness.scenario.monitors.base import Monitor
 from harness.scenario.plan import Plan, Scenario
 from harness.scenario.refs import fixed
@@ -515,3 +519,44 @@ def test_a_broken_run_tells_what_went_wrong_first_and_not_what_cleaning_up_met_a
     result, *_ = run(tmp_path, guard(Looks(True)))
     assert result.outcome is Outcome.BROKEN
     assert result.reason == "Node 1 did not end within 30 s of SIGKILL."
+
+
+class Teller(Client):
+    """A client that would say that a record is gone, whoever is asked."""
+
+    def __init__(self):
+        super().__init__("orders", "records", (), ())
+
+    description = "records"
+
+    def work(self): ...
+
+    def compare(self, _brokers):
+        return ClientReport(self.name, self.description, 9, 1, 0, 0.0)
+
+
+class Told:
+    """A load with one client."""
+
+    description = "a load"
+
+    def start(self, _world):
+        client = Teller()
+        client.start()
+        return client
+
+
+@pytest.mark.parametrize(("split", "decided"), [(False, "nothing_lost"), (True, "ledger_read")])
+def test_a_network_that_is_still_cut_in_the_end_is_not_asked_what_is_there(monkeypatch, tmp_path, split, decided):
+    class Runtime(OnLoopback):
+        is_split = split
+
+    class Answers(StillCluster):
+        def __init__(self, topology, *_):
+            super().__init__(topology)
+            self.client_brokers, self.runtime = [Address("h", 1)], Runtime()
+
+    take_place_of_live_ones(monkeypatch, Answers)
+    result, *_ = run(tmp_path, lambda plan: plan.background(Told()))
+    assert result.expectation == decided, result.reason
+    assert ("while the network was cut" in result.reason) is split

@@ -294,6 +294,22 @@ def test_a_transaction_has_its_records_and_its_end_behind_their_answers(tmp_path
     assert len(client._ledger.history.acknowledged) == 10
 
 
+def test_a_transaction_that_is_left_open_is_ended_by_the_producer_that_takes_its_place(tmp_path, monkeypatch):
+    client = client_of(tmp_path, transactional=True, per_second=5000)
+    client._due = Time(monkeypatch, client).now
+    made = []
+
+    class Fails(Sender):
+        def commit_transaction(self, _seconds):
+            client.stopping.set()
+            raise KafkaException(KafkaError(KafkaError._TIMED_OUT))
+
+    monkeypatch.setattr(client, "_initialised", lambda: made.append(Fails(client)) or made[-1])
+    client._in_transactions()
+    assert client._ledger.history.transactions == {0: Ended.UNKNOWN}
+    assert len(made) == 2
+
+
 def test_a_batch_that_a_consumer_got_is_seen_in_its_order_with_the_newest_watermark(tmp_path):
     client = client_of(tmp_path)
     client._saw([message_of(4, 0), message_of(2, 1)])

@@ -427,8 +427,16 @@ def test_a_topic_that_was_acknowledged_and_is_not_there_is_lost(monkeypatch):
     monkeypatch.setattr(new_topics, "AdminClient", lambda _: SimpleNamespace(list_topics=lambda timeout: there))
     client = new_topics.NewTopicsClient("steady", [])
     client._acknowledged = ["steady-0", "steady-1"]
+    monkeypatch.setattr(new_topics, "_KNOWN_SECONDS", 0.0)
     report = client.compare([])
     assert (report.acknowledged, report.lost) == (2, 1)
+
+
+def test_a_topic_that_a_broker_does_not_know_yet_is_asked_for_again(monkeypatch):
+    views = [{"steady-0": 1}, {"steady-1": 1}]
+    asked = SimpleNamespace(list_topics=lambda timeout: SimpleNamespace(topics=views.pop(0)))
+    monkeypatch.setattr(new_topics, "AdminClient", lambda _: asked)
+    assert new_topics.missing_topics(["steady-0", "steady-1"], []) == set()
 
 
 REQUEST_MODULES = {"vote": 1, "begin_quorum_epoch": 1, "end_quorum_epoch": 1, "fetch": 17, "fetch_snapshot": 1}

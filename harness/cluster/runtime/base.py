@@ -68,6 +68,10 @@ class Runtime(Protocol):
     def host(self) -> str:
         """Where nodes reach the harness."""
 
+    @property
+    def is_split(self) -> bool:
+        """Whether some of those that it runs cannot send to others at present."""
+
     def take(self, node: int) -> Address:
         """Return a new address at which a node may listen, and nobody else ever will. Raises HarnessError."""
 

@@ -21,6 +21,11 @@ class OnLoopback:
     def __init__(self) -> None:
         self._addresses = Loopback()
 
+    @property
+    def is_split(self) -> bool:
+        """Never: they share the host's network."""
+        return False
+
     def take(self, _node: int) -> Address:
         """Hold a free port. Raises HarnessError."""
         return self._addresses.take()

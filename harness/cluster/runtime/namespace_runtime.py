@@ -37,6 +37,11 @@ class InNamespaces:
         """Where nodes reach the harness."""
         return self.network.hosts[HARNESS]
 
+    @property
+    def is_split(self) -> bool:
+        """Whether links are cut."""
+        return bool(self.network.cuts)
+
     def take(self, node: int) -> Address:
         """Return the next port of the node's host."""
         return self._next(self.network.hosts[host_name(node)])

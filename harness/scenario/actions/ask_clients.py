@@ -17,6 +17,7 @@ from harness.scenario.verbs import action
 from harness.scenario.world import ActionFailed, World
 
 _SECONDS = 6.0
+_OLD_SECONDS = 15.0  # it joins a group first, whose coordinator may be new
 _RECORDS = 5
 _CONSOLE = "kafka.tools.ConsoleConsumer"
 
@@ -93,9 +94,9 @@ class AskOldReader:
     def perform(self, world: World) -> None:
         """Keep what was answered. Raises ActionFailed where it does not run."""
         words = ("--bootstrap-server", listed(list(world.cluster.brokers.values())), "--topic", self.topic)
-        once = ("--from-beginning", "--max-messages", "1", "--timeout-ms", str(int(_SECONDS * 1000)))
+        once = ("--from-beginning", "--max-messages", "1", "--timeout-ms", str(int(_OLD_SECONDS * 1000)))
         try:
-            read = call_java(jars(), _CONSOLE, (*words, *once), 4 * _SECONDS).strip()
+            read = call_java(jars(), _CONSOLE, (*words, *once), 2 * _OLD_SECONDS).strip()
         except (ActionFailed, subprocess.TimeoutExpired) as error:
             _keep(world, f"old reading {self.topic}", Counter({str(error)[:100]: 1}))
             return

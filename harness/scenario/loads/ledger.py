@@ -136,6 +136,8 @@ class LedgerClient(Client):
         written_by: Callable[[Iterable[Place]], Mapping[Place, Writer]],
     ) -> None:
         super().__init__(load.topic, f"records in a ledger, {load.promise.description}", brokers, range(partitions))
+        if load.promise.transactional:
+            self.patience_seconds = 3 * _TRANSACTION_SECONDS  # for the last, and for ending one that was left open
         self._load = load
         self._partitions = partitions
         self._written_by = written_by
@@ -216,7 +218,7 @@ class LedgerClient(Client):
 
     def _in_transactions(self) -> None:
         """Commit one transaction after the other, every fifth aborted; a producer that met an error is replaced."""
-        producer, transaction = None, 0
+        producer, transaction, ended = None, 0, Ended.COMMITTED
         while not self.stopping.is_set():
             try:
                 producer = producer or self._initialised()
@@ -227,6 +229,10 @@ class LedgerClient(Client):
             self._enter_answers()
             self._ledger.ended(transaction, ended)
             transaction += 1
+        if ended is Ended.UNKNOWN and self.patient:
+            # Left open it would hide all that lies behind it from who reads back, until the broker gives it up.
+            with suppress(KafkaException):
+                self._initialised()
 
     def _initialised(self) -> Producer:
         producer = self._producer()

@@ -10,6 +10,7 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
+from harness.base.waiting import wait_until
 from harness.cluster.address import Address
 from harness.model.clients import ClientReport
 from harness.scenario.client import Client
@@ -20,6 +21,7 @@ from harness.scenario.world import World
 _SECONDS_BETWEEN = 0.05
 _ANSWER_SECONDS = 10.0
 _LIST_SECONDS = 5.0
+_KNOWN_SECONDS = 20.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,16 +70,25 @@ class NewTopicsClient(Client):
         self._acknowledged.append(name)
 
     def compare(self, brokers: Sequence[Address]) -> ClientReport:
-        """List the topics as a broker knows them."""
+        """List the topics as brokers know them."""
         lost = missing_topics(self._acknowledged, brokers)
         count, pause, failures = len(self._acknowledged), self.pauses.longest, dict(self.failures)
         return ClientReport(self.name, self.description, count, len(lost), 0, pause, failures)
 
 
 def missing_topics(names: Collection[str], brokers: Sequence[Address]) -> set[str]:
-    """Return which topics no broker's metadata has. Raises KafkaException."""
-    known = AdminClient(client_settings(brokers)).list_topics(timeout=_LIST_SECONDS).topics
-    return set(names) - set(known)
+    """Return which topics brokers do not come to know; each takes new metadata in its own time.
+
+    Raises KafkaException.
+    """
+    admin, missing = AdminClient(client_settings(brokers)), set(names)
+
+    def all_are_known() -> bool:
+        missing.difference_update(admin.list_topics(timeout=_LIST_SECONDS).topics)
+        return not missing
+
+    wait_until(all_are_known, _KNOWN_SECONDS, every=0.5)
+    return missing
 
 
 @load

@@ -19,6 +19,7 @@ from harness.scenario.world import World
 
 # Longer than any fault that a scenario makes: what can still be acknowledged is not given up.
 _GIVEN_UP_AFTER_MS = 60000
+_MOST_WAITING = 1_000_000  # of records, in the library: those of a minute without a leader
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ class RecordsClient(Client):
         producer = Producer(
             client_settings(self.brokers)
             | {"acks": self._load.acks, "enable.idempotence": self._load.acks == "all", "linger.ms": 5}
-            | {"message.timeout.ms": _GIVEN_UP_AFTER_MS}
+            | {"message.timeout.ms": _GIVEN_UP_AFTER_MS, "queue.buffering.max.messages": _MOST_WAITING}
         )
         number, due = 0, time.monotonic()
         while not self.stopping.is_set():

@@ -167,6 +167,9 @@ def compare_transactions(ended: TransactionLedger, seen: Sequence[int]) -> tuple
     torn = [number for number in ended.unknown if 0 < counts[number] < ended.parts]
     violations = [f"{len(visible)} aborted transactions can be read"] if visible else []
     violations += [f"{len(torn)} transactions can be read in part"] if torn else []
+    # A producer with transactions takes no new epoch within one: who has a batch twice has taken it twice.
+    repeated = [number for number in ended.committed if counts[number] > ended.parts]
+    violations += [f"{len(repeated)} committed transactions have records twice"] if repeated else []
     return lost, duplicates, tuple(violations)
 
 
