@@ -15,7 +15,8 @@ def build(plan, _cluster, *_brokers):
     first, second, _ = election_moves.begin(plan)
     with plan.phase("nobody answers for longer than a producer waits"):
         plan.background(keep_ledger("orders", per_second=500))
-        plan.do(let_pass("5s"), hold(first, second), let_pass("9s"), release(first, second), let_pass("10s"))
+        plan.do(let_pass("5s"), hold(first), hold(second), let_pass("9s"))
+        plan.do(release(first), release(second), let_pass("10s"))
 
 
 def test_what_a_producer_sends_anew_when_it_gave_others_up_is_told_from_what_a_broker_took_twice(on_stock, monkeypatch):
