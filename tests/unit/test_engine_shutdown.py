@@ -14,6 +14,7 @@ from harness.cluster.install import Install
 from harness.cluster.node import Launch, Node, NodeState
 from harness.cluster.protocol import Wire
 from harness.cluster.topology import Topology
+from harness.engine.executor import Run
 from harness.engine.shutdown import end_nodes
 from harness.kafka.release_lines import line_of
 from harness.model.setup import Profile
@@ -134,3 +135,12 @@ def test_who_waits_for_a_node_sees_its_kill_before_it_is_noted_and_takes_it_for_
     node.kill()
     assert seen == [(True, NodeState.STOPPING)]
     assert node.state is NodeState.KILLED
+
+
+@pytest.mark.parametrize(("split", "noted"), [(False, [False]), (True, [])])
+def test_of_a_node_that_cannot_reach_others_it_is_not_said_that_it_did_not_stop(split, noted):
+    carried_out = Run(SimpleNamespace(scenario=SimpleNamespace(topology=Topology(3, 1))), None, None, None)
+    carried_out._runtime = SimpleNamespace(is_split=split)
+    hung = SimpleNamespace(id=3, is_voter=False, state=NodeState.KILLED, was_asked_to_stop=True, stopping_seconds=20.0)
+    carried_out._note_shutdown(hung)
+    assert [each.ended for each in carried_out.shutdowns] == noted
