@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.cluster.metadata_log.batches import Batch, bounds, read_batches, written
+from harness.cluster.metadata_log.batches import Batch, bounds, read_batches
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +46,14 @@ class Writer(NamedTuple):
 
 def writers(partition: Path, offsets: Collection[int]) -> dict[int, Writer]:
     """Return who wrote the records at these offsets, of those that are there. Raises OSError."""
-    batches = [batch for segment in segments_of(partition) for batch in written(segment.read_bytes())]
+    batches = read_replica(partition).batches
     bases = [batch.base_offset for batch in batches]
     found = {}
     for offset in offsets:
         at = bisect_right(bases, offset) - 1
         if at >= 0 and offset <= batches[at].last_offset:
             batch = batches[at]
-            found[offset] = Writer(batch.producer, batch.epoch, batch.sequence + offset - batch.base_offset)
+            found[offset] = Writer(batch.producer, batch.producer_epoch, batch.sequence + offset - batch.base_offset)
     return found
 
 

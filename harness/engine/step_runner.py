@@ -319,8 +319,8 @@ class StepRunner:
         brokers = self._world.cluster.client_brokers
         if clients and brokers and not self._node_died:
             self._report("reading back what clients were promised")
+            split = self._world.cluster.runtime.is_split
             for client in clients:
-                split = self._world.cluster.runtime.is_split
                 self._recorder.on_client(client.unread(_SPLIT) if split else client.report(brokers))
         clients.clear()
 

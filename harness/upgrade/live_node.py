@@ -138,7 +138,7 @@ def _use(broker: Address) -> None:
         _make_topic(AdminClient(servers))
         _write(Producer({**servers, "acks": "all"}))
         read = _read(Consumer({**servers, "group.id": "operator", "auto.offset.reset": "earliest"}))
-    except (KafkaException, TimeoutError) as error:
+    except KafkaException as error:
         raise HarnessError(f"A node of this Kafka does not serve a client: {error}.") from error
     if read < _RECORDS:
         raise HarnessError(f"A node of this Kafka gave back {read} of {_RECORDS} records in {_ANSWER_SECONDS:.0f} s.")
@@ -146,7 +146,7 @@ def _use(broker: Address) -> None:
 
 def _make_topic(admin: AdminClient) -> None:
     try:
-        answer_of(lambda: admin.create_topics([NewTopic(_TOPIC, 1, 1)])[_TOPIC], _ANSWER_SECONDS)
+        answer_of(lambda: admin.create_topics([NewTopic(_TOPIC, 1, 1)], request_timeout=_ANSWER_SECONDS)[_TOPIC])
     except KafkaException as error:
         if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:  # where it was asked twice
             raise

@@ -27,18 +27,18 @@ def answers(*what):
 
 def test_a_connection_that_the_library_closed_is_no_answer():
     ask, left = answers(CLOSED, CLOSED, "done")
-    assert (answer_of(ask, 1), left) == ("done", [])
+    assert (answer_of(ask), left) == ("done", [])
 
 
 def test_it_is_not_asked_without_end():
     ask, left = answers(CLOSED, CLOSED, CLOSED, "too late")
     with pytest.raises(KafkaException):
-        answer_of(ask, 1)
+        answer_of(ask)
     assert left == ["too late"]
 
 
 def test_what_a_broker_refuses_is_not_asked_again():
     ask, left = answers(REFUSED, "not asked")
     with pytest.raises(KafkaException):
-        answer_of(ask, 1)
+        answer_of(ask)
     assert left == ["not asked"]

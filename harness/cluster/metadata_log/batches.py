@@ -7,8 +7,7 @@ offset, length and leader epoch are covered by nothing, so that only a compariso
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -32,6 +31,7 @@ class Batch:
     """One batch: its offsets, the epoch of the leader that wrote it, and the checksum of what stands in it.
 
     `leader` is whom a LeaderChange record at its beginning names, -1 where there is none: each epoch begins with one.
+    `producer`, `producer_epoch` and `sequence` (of the first record) are those of an idempotent producer, else -1.
     """
 
     base_offset: int
@@ -39,6 +39,9 @@ class Batch:
     epoch: int
     crc: int
     leader: int = -1
+    producer: int = -1
+    producer_epoch: int = -1
+    sequence: int = -1
 
     @property
     def words(self) -> str:
@@ -60,16 +63,6 @@ class ReadBatches:
     damage: str = ""
 
 
-class Written(NamedTuple):
-    """By whom a batch was written: its offsets, the producer's id and epoch (-1 without), its first sequence number."""
-
-    base_offset: int
-    last_offset: int
-    producer: int
-    epoch: int
-    sequence: int
-
-
 class _Damaged(Exception):  # noqa: N818 - what the bytes are
     """The bytes are no batch, and no beginning of one."""
 
@@ -86,15 +79,6 @@ def read_batches(data: bytes) -> ReadBatches:
     except _Damaged as error:
         damage = str(error)
     return ReadBatches(tuple(found), last, size, damage)
-
-
-def written(data: bytes) -> Iterator[Written]:
-    """Yield by whom each batch was written, up to one that is not whole or that is damaged; never raises."""
-    with suppress(_Damaged):
-        for header, *_ in _whole(data):
-            yield Written(
-                header.base, header.base + header.delta, header.producer, header.producer_epoch, header.sequence
-            )
 
 
 def bounds(data: bytes) -> list[tuple[int, int, int]]:
@@ -135,7 +119,8 @@ def _each(data: bytes) -> Iterator[tuple[Batch, int]]:
     """Yield each whole batch and the position behind it."""
     for header, begin, end in _whole(data):
         leader = _leader(data[begin + HEADER.size : end]) if header.attributes & _CONTROL else -1
-        yield Batch(header.base, header.base + header.delta, header.epoch, header.crc, leader), end
+        last = header.base + header.delta
+        yield Batch(header.base, last, header.epoch, header.crc, leader, *header.producer), end
 
 
 class _Header(NamedTuple):
@@ -144,9 +129,7 @@ class _Header(NamedTuple):
     crc: int
     attributes: int
     delta: int
-    producer: int
-    producer_epoch: int
-    sequence: int
+    producer: Sequence[int]  # its id, its epoch, the first sequence number
 
 
 def _whole(data: bytes) -> Iterator[tuple[_Header, int, int]]:
@@ -160,7 +143,7 @@ def _whole(data: bytes) -> Iterator[tuple[_Header, int, int]]:
             return
         if crc32c(data[position + _CRC_FROM : position + size]) != crc:
             raise _Damaged(f"the batch at offset {base} does not have the CRC {crc:08x} that it names")
-        yield _Header(base, epoch, crc, attributes, delta, *by), position, position + size
+        yield _Header(base, epoch, crc, attributes, delta, by), position, position + size
         position += size
 
 

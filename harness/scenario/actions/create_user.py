@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future
 from dataclasses import dataclass
 
 from confluent_kafka import KafkaException
@@ -37,9 +38,13 @@ class CreateUser:
         admin = AdminClient(client_settings(list(world.cluster.brokers.values())))
         mechanism = ScramCredentialInfo(_MECHANISMS[security.mechanism], _ITERATIONS)
         change = UserScramCredentialUpsertion(USER, mechanism, secrets.password.encode())
+
+        def asked() -> Future[None]:
+            return admin.alter_user_scram_credentials([change], request_timeout=_ANSWER_SECONDS)[USER]
+
         try:
-            answer_of(lambda: admin.alter_user_scram_credentials([change])[USER], _ANSWER_SECONDS)
-        except (KafkaException, TimeoutError) as error:
+            answer_of(asked)
+        except KafkaException as error:
             raise ActionFailed(f"the credentials were not stored: {error}") from error
 
 
