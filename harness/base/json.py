@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import math
 import re
-import types
 from collections.abc import Mapping, Sequence
 from enum import Enum
 from functools import cache
-from pathlib import Path, PurePath
-from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+from pathlib import PurePath
+from typing import Any, TypeVar, cast
 
 from harness.base.errors import HarnessError
+from harness.base.record_readers import MisfitError, reader
 
 T = TypeVar("T")
 
+_PLAIN = (str, int, float, bool, type(None))
 _HALVES = re.compile("[\ud800-\udfff]")
-_WHOLE_NUMBER = re.compile(r"-?[0-9]{1,4000}")
 
 
 def to_json(record: object) -> str:
@@ -54,7 +53,9 @@ def parse_json(text: str | bytes) -> Any:
 def record_of(cls: type[T], document: Any) -> T:
     """Return the `cls` that a plain document holds. Raises HarnessError as `from_json` does."""
     try:
-        return cast(T, _build(cls, document, "$"))
+        return cast(T, reader(cast(Any, cls))(document))
+    except MisfitError as misfit:
+        raise HarnessError(misfit.sentence) from None
     except RecursionError as error:
         raise HarnessError("It is nested too deeply.") from error
 
@@ -63,10 +64,17 @@ def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is no JSON number")
 
 
+@cache
+def _names(cls: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in dataclasses.fields(cls))
+
+
 def plain(value: object) -> Any:
     """Return a record as what JSON has: dicts, lists and scalars."""
+    if type(value) in _PLAIN:
+        return value
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+        return {name: plain(getattr(value, name)) for name in _names(type(value))}
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, PurePath):
@@ -76,67 +84,3 @@ def plain(value: object) -> Any:
     if isinstance(value, Sequence) and not isinstance(value, str):
         return [plain(item) for item in value]
     return value
-
-
-def _build(kind: Any, value: Any, where: str) -> Any:
-    origin, args = get_origin(kind), get_args(kind)
-    if origin in (Union, types.UnionType):  # only `X | None` occurs
-        return None if value is None else _build(args[0], value, where)
-    if origin is tuple and isinstance(value, list):
-        kinds = [args[0]] * len(value) if args[-1] is Ellipsis else list(args)
-        _expect(len(kinds) == len(value), where, f"{len(kinds)} values", value)
-        return tuple(_build(k, v, f"{where}[{i}]") for i, (k, v) in enumerate(zip(kinds, value, strict=True)))
-    if origin is not None and issubclass(origin, Mapping) and isinstance(value, dict):
-        return {_key(args[0], k, where): _build(args[1], v, f"{where}.{k}") for k, v in value.items()}
-    if dataclasses.is_dataclass(kind) and isinstance(value, dict):
-        return _record(cast(type[Any], kind), value, where)
-    return _scalar(kind, value, where)
-
-
-def _key(kind: Any, key: str, where: str) -> Any:
-    """Return a mapping's key: JSON has texts only."""
-    if kind is not int:
-        return _build(kind, key, where)
-    _expect(_WHOLE_NUMBER.fullmatch(key) is not None, where, "a number as key", key)
-    return int(key)
-
-
-@cache  # asking again for every record took a quarter of the time of reading a verdict
-def _hints(cls: Any) -> dict[str, Any]:
-    return get_type_hints(cls)
-
-
-def _record(cls: type[Any], value: dict[str, Any], where: str) -> Any:
-    hints = _hints(cast(Any, cls))
-    fields = dataclasses.fields(cls)
-    needed = {f.name for f in fields if f.default is f.default_factory is dataclasses.MISSING}
-    known = needed <= value.keys() <= {f.name for f in fields}
-    _expect(known, where, f"the fields of {cls.__name__}", sorted(value))
-    return cls(**{name: _build(hints[name], item, f"{where}.{name}") for name, item in value.items()})
-
-
-def _scalar(kind: Any, value: Any, where: str) -> Any:
-    if isinstance(kind, type) and issubclass(kind, Enum):
-        _expect(value in [member.value for member in kind], where, f"one of {[m.value for m in kind]}", value)
-        return kind(value)
-    if kind is Path and isinstance(value, str):
-        return Path(value)
-    if kind is float and type(value) in (int, float):
-        return _finite(value, where)
-    _expect(kind is Any or type(value) is kind, where, getattr(kind, "__name__", str(kind)), value)
-    return value
-
-
-def _finite(value: float, where: str) -> float:
-    """Return a JSON number as a float; `1e999` is one that no float holds."""
-    try:
-        number = float(value)
-    except OverflowError:
-        number = math.inf
-    _expect(math.isfinite(number), where, "a finite number", value)
-    return number
-
-
-def _expect(met: bool, where: str, wanted: str, got: object) -> None:
-    if not met:
-        raise HarnessError(f"At {where}: expected {wanted}, found {str(got)[:200]!r}.")
