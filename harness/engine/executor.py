@@ -33,6 +33,7 @@ from harness.rundir.journal import Journal, events_of, read_journal
 from harness.scenario.capabilities.base import missing
 from harness.scenario.host_meter import HostMeter
 from harness.scenario.monitors.base import Monitor
+from harness.scenario.monitors.host_not_starved import slowness_seen
 from harness.scenario.plan import Plan
 from harness.scenario.slowness import slowness_of
 from harness.scenario.steps import described
@@ -238,15 +239,21 @@ class Run:
     def _note_shutdown(self, node: Node) -> None:
         """Note how a node took a step of the plan that stops it in order.
 
-        In a network that is split, who leads at that moment decides whether what it waits for can reach it.
+        Of one that is late nothing is said where the host held the nodes back meanwhile, nor in a network that is
+        split: who leads at that moment decides there whether what it waits for can reach it.
         """
         if self._plan_is_over or not node.was_asked_to_stop or node.state not in (NodeState.STOPPED, NodeState.KILLED):
             return
         ended, phase = node.state is NodeState.STOPPED, self._runner.phase if self._runner else ""
-        if not ended and self._runtime is not None and self._runtime.is_split:
+        asked_at = time.monotonic() - node.stopping_seconds
+        if not ended and (self._is_split or slowness_seen(self._monitors, asked_at).is_starved):
             return
         role = "voter" if node.is_voter else self._cell.scenario.topology.observer_word
         self.shutdowns.append(shutdown_of(node, role=role, ended=ended, seconds=node.stopping_seconds, phase=phase))
+
+    @property
+    def _is_split(self) -> bool:
+        return self._runtime is not None and self._runtime.is_split
 
     def _on_look(self, look: Look) -> None:
         line = self._recorder.on_look(look)

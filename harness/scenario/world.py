@@ -25,7 +25,7 @@ from harness.rundir.parts import RunFolder
 from harness.scenario.accounts import Account, Offered
 from harness.scenario.client import Client
 from harness.scenario.monitors.base import Monitor
-from harness.scenario.monitors.host_not_starved import HostNotStarved
+from harness.scenario.monitors.host_not_starved import slowness_seen
 from harness.scenario.slowness import Slowness
 
 _TOPIC_SECONDS = 15.0
@@ -175,8 +175,7 @@ class World:
 
     def slowness(self, since: float) -> Slowness:
         """Return how much the host has held the nodes back since a monotonic time."""
-        watch = next((each for each in self._monitors if isinstance(each, HostNotStarved)), None)
-        return watch.slowness(since) if watch else Slowness()
+        return slowness_seen(self._monitors, since)
 
     def monitor(self, kind: type[_M]) -> _M:
         """Return the run's monitor of a kind. Raises ActionFailed when the plan has none."""

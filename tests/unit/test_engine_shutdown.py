@@ -1,5 +1,6 @@
 """At the end of a run every node is asked to stop, and it is noted which did not end by itself."""
 
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -18,6 +19,8 @@ from harness.engine.executor import Run
 from harness.engine.shutdown import end_nodes
 from harness.kafka.release_lines import line_of
 from harness.model.setup import Profile
+from harness.scenario.monitors.host_not_starved import HostNotStarved
+from harness.scenario.slowness import HostInterval
 
 ENDS, IGNORES = "ready\nexec sleep 60", "trap '' TERM\nready\nexec sleep 60"
 SLOWLY = "trap 'echo \"[x] INFO bye (y)\" >> server.log; exit 143' TERM\nready\nwhile :; do sleep 0.05; done"
@@ -137,10 +140,21 @@ def test_who_waits_for_a_node_sees_its_kill_before_it_is_noted_and_takes_it_for_
     assert node.state is NodeState.KILLED
 
 
-@pytest.mark.parametrize(("split", "noted"), [(False, [False]), (True, [])])
-def test_of_a_node_that_cannot_reach_others_it_is_not_said_that_it_did_not_stop(split, noted):
+@pytest.mark.parametrize(
+    ("split", "waited", "noted"), [(False, 0.0, [False]), (True, 0.0, []), (False, 0.1, [False]), (False, 0.95, [])]
+)
+def test_of_a_node_that_others_or_the_host_keep_from_stopping_it_is_not_said_that_it_did_not(split, waited, noted):
     carried_out = Run(SimpleNamespace(scenario=SimpleNamespace(topology=Topology(3, 1))), None, None, None)
     carried_out._runtime = SimpleNamespace(is_split=split)
+    host = object.__new__(HostNotStarved)
+    now = time.monotonic()
+    host._intervals = [
+        HostInterval(
+            end=now - second, seconds=1.0, processors=2, waits={(3, "main, thread 1"): waited}, own=0.1, others=1.9
+        )
+        for second in range(20, -1, -1)
+    ]
+    carried_out._monitors = [host]
     hung = SimpleNamespace(id=3, is_voter=False, state=NodeState.KILLED, was_asked_to_stop=True, stopping_seconds=20.0)
     carried_out._note_shutdown(hung)
     assert [each.ended for each in carried_out.shutdowns] == noted

@@ -10,7 +10,7 @@ import shutil
 import threading
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import ClassVar
 
@@ -141,6 +141,11 @@ class HostNotStarved(Monitor):
             return
         self._reported.add(kind)
         self.record.report(Incident(kind, self.name, reason), self.record.write(HostShort(reason)))
+
+
+def slowness_seen(monitors: Iterable[Monitor], since: float) -> Slowness:
+    """Return how much the host has held a run's nodes back since a monotonic time; nothing where no monitor looks."""
+    return next((each.slowness(since) for each in monitors if isinstance(each, HostNotStarved)), Slowness())
 
 
 class RunQueueWaits:
