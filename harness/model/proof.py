@@ -79,6 +79,9 @@ class TestClass:
     methods: tuple[str, ...] = ()
 
 
+DID_NOT_RUN = "did not run: "  # how the message of a test begins that was expected and has no result
+
+
 @dataclass(frozen=True, slots=True)
 class FailedTest:
     """A test that failed on the candidate; `fails_on_base` is None when it was not run on base (or cannot be).
@@ -102,6 +105,16 @@ class FailedTest:
         file = self.class_name.rpartition(".")[2].partition("$")[0]
         found = re.search(rf"\(({re.escape(file)}\.\w+:\d+)\)", self.trace)
         return found.group(1) if found else ""
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What names the test in every run."""
+        return self.class_name, self.name
+
+    @property
+    def ran(self) -> bool:
+        """Whether it came to an end, which a test does not whose JVM died or hung."""
+        return not self.message.startswith(DID_NOT_RUN)
 
     @property
     def behaviour(self) -> str:

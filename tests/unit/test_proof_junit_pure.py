@@ -15,7 +15,7 @@ from harness.proof.junit.excuses import excuse_by_release
 from harness.proof.junit.fork_plan import JUPITER, PROPERTIES, included, only_classes, units_of
 from harness.proof.junit.forks import Jvm
 from harness.proof.junit.junit_tests import JUnitTest, Status
-from harness.proof.junit.related import changed_classes, outermost, referred, related_tests
+from harness.proof.junit.related import changed_classes, changed_tests, outermost, referred, related_tests
 from harness.proof.junit.test_outcomes import classes_of, failed_tests, gap_of, settle, unhappy
 from harness.toolbox.java import JavaRuntime
 
@@ -225,18 +225,31 @@ RELEASE_ON_JAR = [case("a(int)[1]"), case("a(int)[2]"), case("b()"), case("c()",
 )
 def test_another_releases_tests_excuse_what_that_release_has_changed(name, own, excused):
     failed = FailedTest(UPSTREAM, "a.BTest", name, "m", "t", False)
-    (found,) = excuse_by_release([failed], "3.9.2", own)
+    (found,) = excuse_by_release([failed], "3.9.2", {"a.BTest"}, own)
     assert bool(found.excuse) is excused
     assert found.blocks is not excused
 
 
-def test_another_releases_tests_excuse_no_test_of_the_series_and_no_dead_jvm():
-    own = [case("a()")]
-    for failed in (
-        FailedTest(TestSuite.SERIES, "a.BTest", "a()", "m", "t", False),
-        FailedTest(UPSTREAM, "a.CTest", "2 tests, a() among them,", "did not run: exit 3", "t", False),
+def test_another_releases_tests_excuse_no_test_of_the_series_no_dead_jvm_and_none_that_it_has_not_changed():
+    own = [case("a()"), case("b()")]
+    dead = failed_tests(
+        UPSTREAM, [case(name, status=Status.MISSING, message="did not run: exit 3") for name in ("a()", "b()")], {}
+    )
+    for changed, failed in (
+        ({"a.BTest"}, FailedTest(TestSuite.SERIES, "a.BTest", "a()", "m", "t", False)),
+        ({"a.BTest"}, replace(dead[0], fails_on_base=False)),
+        ({"a.BTest"}, FailedTest(UPSTREAM, "a.BTest", "a()", "did not run: exit 3", "t", False)),
+        ({"a.CTest"}, FailedTest(UPSTREAM, "a.BTest", "a()", "m", "t", False)),
     ):
-        assert excuse_by_release([failed], "3.9.2", own) == (failed,)
+        assert excuse_by_release([failed], "3.9.2", changed, own) == (failed,)
+
+
+def test_a_test_is_changed_by_its_own_bytes_or_by_those_of_the_support_that_it_stands_on(tmp_path):
+    ours = {"NestedTest": class_file("a/Other"), "Context": class_file("a/Other"), "SameTest": class_file("a/Other")}
+    classes = {**ours, "ThroughTest": class_file("a/Context"), "NestedTest$1": class_file("a/Other")}
+    theirs = {**classes, "NestedTest$1": class_file("a/New"), "Context": class_file("a/New")}
+    found = changed_tests(jar(tmp_path / "ours.jar", **classes), jar(tmp_path / "theirs.jar", **theirs))
+    assert found == {"a.NestedTest", "a.Context", "a.ThroughTest"}
 
 
 def test_a_failure_is_described_by_the_tests_own_words_and_its_line():

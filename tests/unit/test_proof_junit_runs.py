@@ -24,14 +24,14 @@ from harness.toolbox.java import JavaRuntime
 # Reads its part from the jar under test: how each test ends ("exit N", "hang", "flood", "garbage", "forget" act for
 # the whole JVM), and which it has at all. Counting, it tells of every test and runs none.
 JAVA = """
-import json, os, re, sys, time
+import json, os, re, sys, time, zipfile
 argv = sys.argv[1:]
 path = argv[argv.index("-cp") + 1].split(":")
 jar = next(each for each in path if os.path.basename(each) in ("base.jar", "candidate.jar"))
 tests = json.load(open(jar))
 for each in path:
     if os.path.basename(each) == "kafka-raft-9.2-test.jar":
-        tests = json.load(open(each))[os.path.basename(jar)]
+        tests = json.loads(zipfile.ZipFile(each).read("tests.json"))[os.path.basename(jar)]
 reports = next(each.partition("=")[2] for each in argv if each.startswith("--reports-dir="))
 root = next((each.partition("=")[2] for each in argv if each.startswith("--scan-classpath=")), "")
 wanted = [each.partition("=")[2] for each in argv if each.startswith("--select-method=")]
@@ -50,6 +50,10 @@ for name, end in tests.items():
             time.sleep(1)
         while end == "flood":
             print("x" * 100000)
+        marker = jar + "." + method + ".failed"
+        if end == "fail-once" and not os.path.exists(marker):
+            open(marker, "w").close()
+            end = "fail"
         if end == "fail":
             failed, inside = 1, '<failure message="it is wrong">at a.B</failure>'
         if end == "skip":
@@ -71,6 +75,15 @@ SOUND = {A: "pass", B: "pass"}
 
 
 LINE = line_of("3.9.1")
+
+
+def make_test_jar(path, release, classes, tests=None):
+    """Make a release's test jar: empty classes, whose bytes are the release's, and how its tests end, by jar."""
+    with zipfile.ZipFile(path, "w") as made:
+        for name in classes:
+            made.writestr(f"{name.replace('.', '/')}.class", b"\xca\xfe\xba\xbe\0\0\0\0\0\1" + release)
+        made.writestr("tests.json", json.dumps(tests or {}))
+    return path
 
 
 class Compiler:
@@ -96,8 +109,7 @@ def bench(tmp_path):
     java.parent.mkdir(parents=True)
     java.write_text(f"#!{sys.executable} -IS\n{JAVA}")
     java.chmod(0o755)
-    released = tmp_path / "kafka-raft-9-test.jar"
-    released.touch()
+    released = make_test_jar(tmp_path / "kafka-raft-9-test.jar", b"9", ["k.ATest", "k.BTest"])
     runtime = JavaRuntime(tmp_path / "java", "21")
     return TestBench(LINE, runtime, (released,), (), Compiler(), tmp_path / "cache", changed=frozenset())
 
@@ -292,9 +304,12 @@ def test_the_series_folder_must_hold_tests(prove, tmp_path):
 def other(tmp_path):
     """Make the tests of the release 9.2: how each ends on the candidate, and on base."""
 
-    def make(candidate, base=None):
-        jar = tmp_path / "kafka-raft-9.2-test.jar"
-        jar.write_text(json.dumps({"candidate.jar": candidate, "base.jar": base or candidate}))
+    def make(candidate, base=None, changed=("k.ATest",)):
+        jar, ends = tmp_path / "kafka-raft-9.2-test.jar", {"candidate.jar": candidate, "base.jar": base or candidate}
+        make_test_jar(jar, b"9", ["k.ATest", "k.BTest"], ends)
+        with zipfile.ZipFile(jar, "a") as made:
+            for name in changed:
+                made.writestr(f"{name.replace('.', '/')}$1.class", b"\xca\xfe\xba\xbe\0\0\0\0\0\1")
         return OtherRelease("9.2", (jar,))
 
     return make
@@ -352,6 +367,27 @@ def test_a_test_that_later_releases_fail_too_blocks(prove, other):
     (failed,) = prove({A: "fail", B: "pass"}, later=(later("9.2", fetched), later("9.3", fetched))).failed
     assert failed.blocks
     assert fetched[1:] == ["9.2", "9.3"]
+
+
+def test_a_test_that_another_release_has_as_it_is_excuses_nothing_by_passing_there(prove, other):
+    """It would be the same test, asked once more until it passes."""
+    (named,) = prove({A: "fail", B: "pass"}, other=other(SOUND, changed=["k.BTest"])).failed
+    fetched = [other(SOUND, changed=["k.BTest"]).jars]
+    (asked,) = prove({A: "fail", B: "pass"}, later=(later("9.2", fetched),)).failed
+    assert (named.excuse, named.blocks, asked.excuse, asked.blocks) == ("", True, "", True)
+
+
+def test_a_test_that_fails_now_and_then_is_no_change_of_behaviour_that_a_release_could_excuse(prove, other):
+    (failed,) = prove({A: "fail-once", B: "pass"}, other=other(SOUND)).failed
+    assert failed.blocks
+    assert failed.message == "it is wrong (it passed when it ran again, so that it fails now and then)"
+
+
+@pytest.mark.parametrize("end", ["exit 3", "then-exit 3"])
+def test_a_test_jvm_that_dies_is_not_excused_by_a_release_whose_tests_pass(prove, other, end):
+    proof = prove({A: end, B: "pass"}, other=other(SOUND))
+    assert [each.excuse for each in proof.failed if each.suite is TestSuite.UPSTREAM]
+    assert all(each.blocks for each in proof.failed if each.suite is TestSuite.UPSTREAM)
 
 
 def test_later_releases_are_not_fetched_where_nothing_fails(prove, other):

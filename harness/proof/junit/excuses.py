@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 
 from harness.model.proof import FailedTest, TestSuite
 from harness.proof.junit.junit_tests import JUnitTest, Status
+from harness.proof.junit.related import outermost
 
 
 def excuse_by_claims(failed: Sequence[FailedTest], reasons: Mapping[str, str]) -> tuple[FailedTest, ...]:
@@ -14,13 +15,16 @@ def excuse_by_claims(failed: Sequence[FailedTest], reasons: Mapping[str, str]) -
     return tuple(_excused(each, _claimed(each, reasons)) for each in failed)
 
 
-def excuse_by_release(failed: Sequence[FailedTest], release: str, own: Sequence[JUnitTest]) -> tuple[FailedTest, ...]:
+def excuse_by_release(
+    failed: Sequence[FailedTest], release: str, changed: Set[str], own: Sequence[JUnitTest]
+) -> tuple[FailedTest, ...]:
     """Return the failures, excused where another release has changed the test, and the jar passes that.
 
-    It is the release that the jar names, or a later one, whose change the jar may have. `own` are that release's tests
-    as they ended on the jar. A test that it has no longer is excused where its class is still there and passes.
+    It is the release that the jar names, or a later one, whose change the jar may have. `changed` are the outermost
+    test classes that it has changed, `own` its tests as they ended on the jar. A test that it has no longer is excused
+    where its class is still there and passes; one that did not run is no behaviour that a release changes.
     """
-    return tuple(_excused(each, _outdated(each, release, own)) for each in failed)
+    return tuple(_excused(each, _outdated(each, release, changed, own)) for each in failed)
 
 
 def excuse_foreign(failed: Sequence[FailedTest]) -> tuple[FailedTest, ...]:
@@ -44,9 +48,9 @@ def _claimed(failed: FailedTest, reasons: Mapping[str, str]) -> str:
     return f"the claims file says that it changes: {found[0]}" if found else ""
 
 
-def _outdated(failed: FailedTest, release: str, own: Sequence[JUnitTest]) -> str:
+def _outdated(failed: FailedTest, release: str, changed: Set[str], own: Sequence[JUnitTest]) -> str:
     """Return why another release's tests excuse a failure: the same test, else its method's, else its class's."""
-    if failed.suite is not TestSuite.UPSTREAM:
+    if failed.suite is not TestSuite.UPSTREAM or not failed.ran or outermost(failed.class_name) not in changed:
         return ""
     of_class = [case for case in own if case.class_name == failed.class_name]
     method = failed.name.partition("(")[0]

@@ -13,11 +13,11 @@ from harness.base.errors import HarnessError
 from harness.base.text import cut
 from harness.building.compiling import first_errors
 from harness.model.proof import FailedTest, TestScope, TestsProof, TestSuite
-from harness.proof.junit.bench import LaterRelease, OtherRelease, TestBench
+from harness.proof.junit.bench import LaterRelease, TestBench
 from harness.proof.junit.excuses import excuse_by_release
 from harness.proof.junit.fork_plan import only_classes, units_of
 from harness.proof.junit.junit_tests import JUnitTest, Status
-from harness.proof.junit.related import changed_classes, related_tests
+from harness.proof.junit.related import changed_classes, changed_tests, outermost, related_tests
 from harness.proof.junit.test_outcomes import Key, classes_of, failed_tests, gap_of, unhappy
 from harness.proof.junit.test_runs import Runs, TestedJar
 
@@ -60,7 +60,8 @@ def _prove(runs: Runs, candidate: Path, base: Path, scope: TestScope, progress: 
     own_cases = ran(runs, series, own, len(upstream))
     their_cases = ran(release, replace(tested, label="release"), theirs, len(upstream) + len(own))
     failed = failed_tests(TestSuite.UPSTREAM, cases, _again(runs, control, cases))
-    failed, unasked = _asked_later(runs, tested, _outdated(runs.bench.other, failed, their_cases))
+    excused, unasked = _asked_later(runs, tested, _outdated(runs.bench, failed, their_cases))
+    failed = _confirmed(runs, tested, cases, failed, excused)
     return TestsProof(
         scope=scope,
         classes=(
@@ -91,8 +92,14 @@ def _of_release(runs: Runs, candidate: Path, base: Path, scope: TestScope) -> tu
     return theirs, _in_scope(theirs, candidate, base, scope, counted), ""
 
 
-def _outdated(other: OtherRelease | None, failed: Failures, own: Cases) -> Failures:
-    return excuse_by_release(failed, other.release, own) if other else failed
+def _outdated(bench: TestBench, failed: Failures, own: Cases) -> Failures:
+    """Excuse what the release that the jar names has changed."""
+    other = bench.other
+    return excuse_by_release(failed, other.release, _changed_by(bench, other.jars), own) if other and failed else failed
+
+
+def _changed_by(bench: TestBench, theirs: tuple[Path, ...]) -> frozenset[str]:
+    return changed_tests(bench.released, replace(bench, jars=theirs).released)
 
 
 def _asked_later(runs: Runs, tested: TestedJar, failed: Failures) -> tuple[Failures, str]:
@@ -102,23 +109,42 @@ def _asked_later(runs: Runs, tested: TestedJar, failed: Failures) -> tuple[Failu
     """
     gaps = []
     for later in runs.bench.later:
-        classes = {each.class_name for each in failed if each.blocks and each.suite is TestSuite.UPSTREAM}
+        classes = {each.class_name for each in failed if each.blocks and each.ran and each.suite is TestSuite.UPSTREAM}
         if not classes:
             break
         try:
-            cases = _later_cases(runs, tested, later, classes)
+            changed, cases = _later_cases(runs, tested, later, classes)
         except HarnessError as error:
             gaps.append(f"Kafka {later.release}'s versions of the failing tests were not asked: {error.message}")
             continue
-        failed = excuse_by_release(failed, later.release, cases)
+        failed = excuse_by_release(failed, later.release, changed, cases)
     return failed, " ".join(gaps)
 
 
-def _later_cases(runs: Runs, tested: TestedJar, later: LaterRelease, classes: Set[str]) -> Cases:
+def _later_cases(runs: Runs, tested: TestedJar, later: LaterRelease, classes: Set[str]) -> tuple[frozenset[str], Cases]:
+    """Return which test classes a later release has changed, and how those of these classes end on the jar."""
     theirs = replace(runs, bench=replace(runs.bench, jars=later.fetch()), scratch=runs.scratch / later.release)
+    changed = _changed_by(runs.bench, theirs.bench.jars)
+    asked = {name for name in classes if outermost(name) in changed}
+    if not asked:
+        return changed, ()
     counted = theirs.count(TestedJar(later.release, tested.jar), theirs.bench.released)
-    units = units_of(only_classes(counted, classes), runs.bench.line.slow_tests)
-    return theirs.run(replace(tested, label=later.release), units, lambda _: None)
+    units = units_of(only_classes(counted, asked), runs.bench.line.slow_tests)
+    return changed, theirs.run(replace(tested, label=later.release), units, lambda _: None)
+
+
+def _confirmed(runs: Runs, tested: TestedJar, cases: Cases, failed: Failures, excused: Failures) -> Failures:
+    """Return the excused failures; one that passes when it runs again is no change of behaviour, and is not excused."""
+    doubtful = {after.key for before, after in zip(failed, excused, strict=True) if after.excuse != before.excuse}
+    units = units_of([case for case in cases if case.key in doubtful], runs.bench.line.slow_tests)
+    again = runs.run(replace(tested, label="again"), units, lambda _: None)
+    sure = {case.key for case in again if case.status is Status.FAILED}
+    return tuple(
+        replace(before, message=f"{before.message} (it passed when it ran again, so that it fails now and then)")
+        if before.key in doubtful - sure
+        else after
+        for before, after in zip(failed, excused, strict=True)
+    )
 
 
 def _in_scope(runs: Runs, candidate: Path, base: Path, scope: TestScope, counted: Cases) -> Cases:

@@ -41,6 +41,12 @@ def related_tests(test_jar: Path, changed: Set[str]) -> frozenset[str]:
     return frozenset(found)
 
 
+def changed_tests(ours: Path, theirs: Path) -> frozenset[str]:
+    """Return the outermost classes of a test jar that another release has changed, or whose test support it has."""
+    changed = changed_classes(ours, theirs)
+    return changed | related_tests(ours, changed)
+
+
 def outermost(name: str) -> str:
     """Return the top-level class of a class, with dots."""
     return name.replace("/", ".").partition("$")[0]

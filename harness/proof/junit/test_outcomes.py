@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from harness.model.proof import FailedTest, TestClass, TestSuite
+from harness.model.proof import DID_NOT_RUN, FailedTest, TestClass, TestSuite
 from harness.proof.junit.junit_tests import JUnitTest, Status
 
 Key = tuple[str, str]
@@ -25,7 +25,7 @@ def settle(
         known = by_key.get(case.key)
         by_key[case.key] = known if known and known.status is Status.FAILED else case
     missed = [case for case in expected if case.key not in by_key]
-    message = f"did not run: {reason}"
+    message = f"{DID_NOT_RUN}{reason}"
     return (
         *by_key.values(),
         *(replace(each, status=Status.MISSING, message=message, trace=trace) for each in missed),
