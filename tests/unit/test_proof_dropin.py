@@ -278,13 +278,14 @@ def test_numbered_classes_are_the_compilers_affair():
     assert nests({**BASE, numbered.name: numbered}, BASE) == ["unnamed-class-code"]
 
 
-def constants(tmp_path, descriptor, before, after, *held):
+def constants(tmp_path, descriptor, before, after, *held, access=PUBLIC, package="a"):
     """Return what is found of a constant with these values beside a jar with a class file that has these bytes."""
 
     def with_constant(value):
-        return classes(facts(CONFIG, fields=[FieldFacts("LIMIT", descriptor, PUBLIC | STATIC | FINAL, value)]))
+        return classes(facts(CONFIG, fields=[FieldFacts("LIMIT", descriptor, access | STATIC | FINAL, value)]))
 
-    other = jar(tmp_path / "other.jar", *((f"a/C{number}.class", content) for number, content in enumerate(held)))
+    names = (f"{package}/C{number}.class" for number in range(len(held)))
+    other = jar(tmp_path / "other.jar", *zip(names, held, strict=True))
     (found,) = compare_constants(with_constant(before), with_constant(after), [other])
     assert (found.rule, found.base, found.candidate) == ("constant-changed", before, after)
     return found
@@ -293,6 +294,15 @@ def constants(tmp_path, descriptor, before, after, *held):
 def test_another_number_fails_for_other_jars_may_hold_the_old_one(tmp_path):
     assert constants(tmp_path, "I", "5", "6").blocks
     assert constants(tmp_path, "I", "", "6").blocks
+
+
+def test_of_a_number_for_its_package_alone_no_other_jar_has_the_old_one_unless_it_shares_the_package(tmp_path):
+    own = CONFIG.rpartition("/")[0]
+    found = constants(tmp_path, "I", "5", "6", b"", access=0)
+    assert not found.blocks
+    assert found.detail.endswith("was 5; it is for its package alone, in which no other jar has a class")
+    assert constants(tmp_path, "I", "5", "6", b"", access=0, package=own).blocks
+    assert constants(tmp_path, "I", "5", "6", b"", access=0x4).blocks
 
 
 TEXT = "Ljava/lang/String;"

@@ -58,7 +58,7 @@ def compare_members(base: Classes, candidate: Classes) -> Iterator[Difference]:
         old, new = members(base[name]), members(candidate[name])
         for member in sorted(old.keys() - new.keys()):
             rule = rules.MEMBER_REMOVED
-            if not old[member].access & _FOR_OTHERS:
+            if not is_for_others(old[member]):
                 rule = rule.weighing(Severity.WARNING)
             yield rule.broken(f"{_dotted(name)}.{member}", f"{_dotted(name)} no longer has {member}", member)
 
@@ -215,6 +215,11 @@ def members(facts: ClassFacts) -> dict[str, FieldFacts | MethodFacts]:
         *((f"{each.name}{each.descriptor}", each) for each in facts.methods if each.name != "<clinit>"),
     ]
     return {name: each for name, each in both if not each.access & (_PRIVATE | _SYNTHETIC)}
+
+
+def is_for_others(member: FieldFacts | MethodFacts) -> bool:
+    """Whether other packages than its own can use a member."""
+    return bool(member.access & _FOR_OTHERS)
 
 
 def top_level(name: str) -> str:

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.base.archives import open_archive, read_entry
+from harness.base.archives import entry_names, open_archive, read_entry
 from harness.model.proof import Difference, Severity
 from harness.proof.bytecode import ClassFacts, FieldFacts, MethodFacts
 from harness.proof.dropin import rules
-from harness.proof.dropin.class_changes import members, visible
+from harness.proof.dropin.class_changes import is_for_others, members, visible
+from harness.proof.dropin.entries import packages_of
 
 _STATIC = 0x8
 _STRING = "Ljava/lang/String;"
@@ -18,9 +19,14 @@ _STRING = "Ljava/lang/String;"
 
 @dataclass(frozen=True, slots=True)
 class _Changed:
-    """A constant with its values in base and in the candidate, as facts have them; empty where it is none."""
+    """A constant with its values in base and in the candidate, as facts have them; empty where it is none.
+
+    It `is_shared` where other packages than its own can use it.
+    """
 
     where: str
+    package: str
+    is_shared: bool
     is_text: bool
     before: str
     after: str
@@ -34,16 +40,23 @@ class _Changed:
 def compare_constants(
     base: Mapping[str, ClassFacts], candidate: Mapping[str, ClassFacts], others: Sequence[Path]
 ) -> Iterator[Difference]:
-    """Yield constants with another value; a text of which no class of the other jars has the old one is a note.
+    """Yield constants with another value; one whose old value no class of the other jars can have is a note.
 
-    Of a number nobody can tell whether a class has it from there.
+    That is a text that none of them holds, and what only a package can use in which they have no class. Of any other
+    number nobody can tell whether a class has it from there.
     """
     changed = list(_changed(base, candidate))
     held = held_by(others, frozenset[str]().union(*(each.texts for each in changed)))
+    elsewhere = packages_of(name for jar in others for name in entry_names(jar))
     for each in changed:
         rule, more = rules.CONSTANT_CHANGED, ""
         if each.is_text and not each.texts & held:
             rule, more = rule.weighing(Severity.NOTE), "; no other jar has the old one"
+        elif not each.is_shared and each.package not in elsewhere:
+            rule, more = (
+                rule.weighing(Severity.NOTE),
+                "; it is for its package alone, in which no other jar has a class",
+            )
         detail = f"the constant {each.where} is {each.after or 'no constant'}, was {each.before or 'none'}{more}"
         yield rule.broken(each.where, detail, each.before, each.after)
 
@@ -63,7 +76,10 @@ def _changed(base: Mapping[str, ClassFacts], candidate: Mapping[str, ClassFacts]
         for member in sorted(old.keys() & new.keys()):
             before, after = _constant(old[member]), _constant(new[member])
             if before != after:
-                yield _Changed(f"{name.replace('/', '.')}.{member}", member.endswith(f": {_STRING}"), before, after)
+                where, package = f"{name.replace('/', '.')}.{member}", name.rpartition("/")[0]
+                yield _Changed(
+                    where, package, is_for_others(old[member]), member.endswith(f": {_STRING}"), before, after
+                )
 
 
 def _constant(member: FieldFacts | MethodFacts) -> str:
