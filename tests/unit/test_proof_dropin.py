@@ -504,6 +504,9 @@ def test_manifest_attributes_weigh_by_what_they_do(tmp_path):
     base = manifest(b"Manifest-Version: 1.0\r\nVersion: 3.9.1\r\nCreated-By: a\r\n\r\n")
     other = manifest(b"Manifest-Version: 1.0\nVersion: 3.9.2\nCreated-By: b\nClass-Path: evil.jar\n\n")
     assert names(compare_manifests(base, other)) == ["manifest-loading", "manifest-build", "manifest-changed"]
+    vendors = manifest(b"Manifest-Version: 1.0\nVersion: 3.9.1\nCreated-By: a\nAutomatic-Module-Name: kafka.raft\n\n")
+    (named,) = compare_manifests(base, vendors)
+    assert (named.rule, named.blocks) == ("manifest-changed", False)
 
 
 def test_a_continued_manifest_line_is_one_line():

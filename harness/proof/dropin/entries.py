@@ -29,11 +29,11 @@ _LOADING = (
     "add-opens",
     "add-exports",
     "enable-native-access",
-    "automatic-module-name",
     "can-",
     "sealed",
 )
-_PRODUCT = ("version", "implementation-", "specification-", "main-class")
+# Nodes are started from a class path, on which a module's name says nothing.
+_PRODUCT = ("version", "implementation-", "specification-", "main-class", "automatic-module-name")
 
 
 @dataclass(frozen=True, slots=True)
