@@ -66,6 +66,14 @@ def test_rates_are_of_all_nodes_of_a_kind_by_the_second_of_their_lives(logged):
     assert found["voter_log_kilobytes_per_second"] == pytest.approx(span.end / 15_000, abs=1e-3)
 
 
+def test_bytes_are_counted_as_operators_log_them_without_what_is_logged_at_debug(logged):
+    found = measures_of_logs(
+        [logged(f"{STAMP}DEBUG {'x' * 5000} (x)\n" * 20 + f"{STAMP}INFO a (x)\n" * 100, seconds=1.0)]
+    )
+    assert found["voter_debug_kilobytes_per_second"] > 100
+    assert found["voter_log_kilobytes_per_second"] == found["voter_info_kilobytes_per_second"] > 1
+
+
 def test_rates_of_a_window_have_its_name(logged):
     found = measures_of_logs([logged(f"{STAMP}WARN a (x)\n", kind="observer")], "idle")
     assert found["idle_observer_warn_lines_per_second"] == 0.1
