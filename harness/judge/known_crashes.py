@@ -43,8 +43,14 @@ def asked_again(replaced: Collection[RunKey], results: Sequence[RunResult], repe
     """Return in sentences which runs of `repeats` were asked once more, and what the spare showed."""
     shown = {result.key: result for result in results}
     return tuple(
-        f"{run.scenario} on {run.arm}, repeat {run.repeat}, ended by a crash that released jars have, and was asked "
+        f"{run.scenario} on {run.arm}, repeat {run.repeat}, {_ended(run)}, and was asked "
         f"once more: {shown[replace(run.key, repeat=run.repeat + repeats)].label}. It was: {run.reason}"
         for run in results
         if run.key in replaced
     )
+
+
+def _ended(run: RunResult) -> str:
+    if ended_by_known_crash(run):
+        return "ended by a crash that released jars have"
+    return f"did not come to its question ({run.expectation})"

@@ -1,6 +1,7 @@
-"""A run that ended by a crash which released jars have is asked once more, by a spare repeat that was declared; pure.
+"""A run that ended by a known crash, or missed a guard, is asked once more, by a spare repeat that was declared; pure.
 
-docs/adr/0037-a-crash-of-released-jars-is-asked-once-more.md says why that is no trying until it passes.
+docs/adr/0037-a-crash-of-released-jars-is-asked-once-more.md says why that is no trying until it passes, and
+docs/adr/0040-a-missed-guard-is-asked-once-more.md why a guard is like it.
 """
 
 from __future__ import annotations
@@ -9,13 +10,19 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from harness.model.declaration import Declaration
-from harness.model.outcome_names import KNOWN_CRASH
+from harness.model.outcome_names import KNOWN_CRASH, SAYS_NOTHING_OF_THE_BUILD
 from harness.model.runs import Outcome, RunKey, RunResult
 
 
 def ended_by_known_crash(result: RunResult) -> bool:
     """Whether a node of the run ended by a crash that released jars have now and then."""
     return result.outcome is Outcome.INCONCLUSIVE and result.expectation == KNOWN_CRASH
+
+
+def missed_a_guard(result: RunResult) -> bool:
+    """Whether the run did not come to its question, for a reason that is neither the harness's nor the host's."""
+    is_undecided = result.outcome is Outcome.INCONCLUSIVE and result.expectation != ""
+    return is_undecided and result.expectation not in SAYS_NOTHING_OF_THE_BUILD
 
 
 def is_spare(declaration: Declaration, key: RunKey) -> bool:
@@ -28,35 +35,41 @@ def spares_due(declaration: Declaration, results: Iterable[RunResult]) -> list[R
     return [
         replace(result.key, repeat=declaration.repeats + result.repeat)
         for result in results
-        if declaration.has_spares and not is_spare(declaration, result.key) and ended_by_known_crash(result)
+        if declaration.has_spares and not is_spare(declaration, result.key) and _is_asked_again(result)
     ]
 
 
 def counting(declaration: Declaration, results: Sequence[RunResult]) -> list[RunResult]:
-    """Return the results of what is declared; a spare counts only beside the crash that it was made for."""
+    """Return the results of what is declared; a spare counts only beside the run that it was made for."""
     declared = [result for result in results if declaration.declares(result)]
     due = {*spares_due(declaration, declared)}
     return [result for result in declared if not is_spare(declaration, result.key) or result.key in due]
 
 
 def replaced(declaration: Declaration, results: Sequence[RunResult]) -> frozenset[RunKey]:
-    """Return the runs in whose place a spare stands that was decided."""
-    decided = {result.key for result in results if result.outcome.is_decided}
-    return frozenset(
-        replace(key, repeat=key.repeat - declaration.repeats)
-        for key in spares_due(declaration, results)
-        if key in decided
-    )
+    """Return the runs in whose place a spare stands."""
+    shown = {result.key: result for result in results}
+    asked = {replace(key, repeat=key.repeat - declaration.repeats): key for key in spares_due(declaration, results)}
+    return frozenset(first for first, spare in asked.items() if spare in shown and _stands(shown[spare], shown[first]))
+
+
+def _stands(spare: RunResult, first: RunResult) -> bool:
+    """Whether a spare says more than the run that it was made for: that a guard is always missed needs another miss."""
+    return spare.outcome.is_decided or (missed_a_guard(first) and not missed_a_guard(spare))
+
+
+def _is_asked_again(result: RunResult) -> bool:
+    return ended_by_known_crash(result) or missed_a_guard(result)
 
 
 def in_place(declaration: Declaration, results: Sequence[RunResult]) -> list[RunResult]:
-    """Return a result for each declared repeat: a spare that was decided has the number of the run it replaces."""
+    """Return a result for each declared repeat: a spare that says more has the number of the run it replaces."""
     more = {result.key for result in beyond(declaration, results)}
     return [_numbered(declaration, result) for result in results if result.key not in more]
 
 
 def beyond(declaration: Declaration, results: Sequence[RunResult]) -> list[RunResult]:
-    """Return the results that stand for no declared repeat: what was replaced, spares that decided nothing."""
+    """Return the results that stand for no declared repeat: what was replaced, spares that say no more."""
     gone = replaced(declaration, results)
     stand = {replace(key, repeat=key.repeat + declaration.repeats) for key in gone}
     return [r for r in results if r.key in gone or (is_spare(declaration, r.key) and r.key not in stand)]

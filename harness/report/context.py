@@ -11,8 +11,8 @@ from harness.judge.reasons import rests_on
 from harness.model.arms import Arm, kafkas_compared
 from harness.model.candidate_kind import CandidateKind
 from harness.model.operator_changes import OperatorChanges
-from harness.model.outcome_names import KNOWN_CRASH
 from harness.model.runs import Evidence
+from harness.model.spares import ended_by_known_crash, missed_a_guard
 from harness.model.sparklines import Sparklines
 from harness.model.time_book import TimeBook
 from harness.model.verdict import Check, FileDigest, JudgedClaim, JudgedRun, JudgedScenario, VerdictRecord
@@ -308,9 +308,12 @@ def _in_order(record: VerdictRecord) -> list[JudgedRun]:
 
 def _failures(runs: Sequence[JudgedRun], text: int) -> list[str]:
     """Return the runs that were spoiled, with why; of one that a spare stands for, the remarks tell."""
-    told = (Check.SKIPPED, KNOWN_CRASH)
-    spoiled = [r for r in runs if r.check in (Check.ERROR, Check.SKIPPED) and (r.check, r.expectation) != told]
+    spoiled = [r for r in runs if r.check in (Check.ERROR, Check.SKIPPED) and not _has_a_remark(r)]
     return [f"{r.scenario} · {r.arm} · {r.repeat}: {r.outcome}. {cut(r.reason, text)}".strip() for r in spoiled]
+
+
+def _has_a_remark(run: JudgedRun) -> bool:
+    return run.check is Check.SKIPPED and (ended_by_known_crash(run) or missed_a_guard(run))
 
 
 def _evidence(file: FileDigest) -> EvidenceView:

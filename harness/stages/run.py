@@ -68,7 +68,7 @@ def run(
 def ask_again(
     cells: Sequence[PlannedRun], directory: RunDirectory, jobs: int, reporter: Reporter, quiet: Quiet = nullcontext
 ) -> list[RunResult]:
-    """Run the declared spare of each cell that ended by a crash of released jars; return the new results."""
+    """Run the declared spare of each run that ended by a known crash or missed a guard; return the new results."""
     results = [run.result.read() for cell in cells if (run := directory.run(cell.key)).result.exists]
     by_key = {cell.key: cell for cell in cells}
     declaration = directory.declaration.read()
@@ -77,7 +77,7 @@ def ask_again(
         for key in spares_due(declaration, results)
     ]
     todo = left_to_do(spares, directory.path, reporter)
-    what = "of them once more, since a crash that released jars have ended them"
+    what = "of them once more, since a known crash ended them, or a guard was unmet"
     return carry_out(todo, directory.path, jobs, reporter, what, quiet) if todo else []
 
 

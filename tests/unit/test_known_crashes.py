@@ -1,4 +1,4 @@
-"""A run that ended by a crash which released jars have is asked once more, and both are shown and counted."""
+"""A run that ended by a known crash, or missed a guard, is asked once more, and both are shown and counted."""
 
 from dataclasses import replace
 
@@ -74,7 +74,32 @@ def test_the_page_names_a_crash_among_what_was_spoiled_unless_a_spare_stands_for
     assert shown.runs_summary == "7 (2 scenarios × 3 arms × 1, and 1 asked again)"
 
 
-@pytest.mark.parametrize("shown", [H, R, GUARD, STARVED, CRASH])
+@pytest.mark.parametrize(
+    ("spare", "verdict", "counted"),
+    [
+        (H, Verdict.SHIP, (1, 2)),
+        (CRASH, Verdict.HOLD, (1, 2)),
+        (GUARD, Verdict.HOLD, (2, 2)),
+        (STARVED, Verdict.INCONCLUSIVE, (1, 2)),
+        (KNOWN, Verdict.INCONCLUSIVE, (1, 2)),
+    ],
+)
+def test_a_guard_that_the_candidate_misses_and_base_meets_holds_it_back_where_it_misses_that_once_more(
+    spare, verdict, counted
+):
+    record = judged(R, R, [GUARD, spare])
+    found = record.scenarios[0].cell("patched-on")
+    assert (record.verdict, (found.agreeing, found.declared)) == (verdict, counted)
+    begin = f"turn2 on patched-on, repeat 1, did not come to its question ({GUARD[1]}), and was asked once more: "
+    assert [each.startswith(begin) for each in record.remarks] == ([] if spare is GUARD else [True])
+
+
+@pytest.mark.parametrize("first", [GUARD, KNOWN])
+def test_what_base_could_not_be_asked_is_asked_once_more_too(first):
+    assert judged([first, R], R, H).verdict is Verdict.SHIP
+
+
+@pytest.mark.parametrize("shown", [H, R, STARVED, CRASH])
 def test_nothing_else_is_asked_again_and_a_spare_that_no_crash_asked_for_counts_for_nothing(shown):
     alone, stray = judged(R, R, shown), judged(R, R, [shown, H])
     assert (stray.verdict, stray.scenarios) == (alone.verdict, alone.scenarios)
@@ -138,8 +163,9 @@ def test_whatever_was_run_each_declared_repeat_has_one_result_at_most_and_none_t
     assert {each.repeat for each in asked} == {k for k, what in enumerate(first, 1) if what}
     for each in asked:
         own = first[each.repeat - 1]
-        assert own is KNOWN or (each.outcome, each.expectation) == own[:2]
-    assert len(replaced(declaration, kept)) <= len(spares_due(declaration, kept)) == first.count(KNOWN)
+        assert own in (KNOWN, GUARD) or (each.outcome, each.expectation) == own[:2]
+    due = first.count(KNOWN) + first.count(GUARD)
+    assert len(replaced(declaration, kept)) <= len(spares_due(declaration, kept)) == due
 
 
 def test_the_logs_of_a_run_that_was_asked_once_more_are_not_compared_and_those_of_its_spare_are(tmp_path):
