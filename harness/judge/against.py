@@ -47,7 +47,8 @@ def against(
     """
     match verdict:
         case Verdict.SHIP:
-            return _left(rows) or not_reached or _against_shipping(declaration, rows)
+            # What base fails too is told in any case, as not fixed; what changed and never ran is told here.
+            return not_reached or _left(rows) or _against_shipping(declaration, rows)
         case Verdict.HOLD:
             return _for_the_candidate(declaration, rows, worse_in, is_blocked=is_blocked)
         case Verdict.INCONCLUSIVE:
