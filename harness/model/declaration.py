@@ -87,6 +87,11 @@ class Declaration:
         return self.kind is CandidateKind.SERIES
 
     @property
+    def is_held_to_series(self) -> bool:
+        """Whether the candidate is of a series, and held to what that claims."""
+        return self.has_claims and self.kind is CandidateKind.SERIES
+
+    @property
     def has_claims(self) -> bool:
         """Whether anything is claimed of the candidate; otherwise the question is whether anything is worse."""
         return bool(self.claims) or self.kind is CandidateKind.CLAIMED

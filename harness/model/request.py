@@ -79,7 +79,7 @@ class Request:
         (), "--scenarios", "A folder of scenarios of your own, with their verbs; may be given again."
     )
     suite: str = option(
-        "", "--suite", "The suite of scenarios to run; if not given `bootstrap` with claims, `standard` without."
+        "", "--suite", "The suite of scenarios to run; if not given `bootstrap` of a shipped series, else `standard`."
     )
     seeds: int = option(10, "--seeds", "How many schedules of faults `--suite chaos` runs, from seed 1 on.", least=1)
     repeats: int = option(
@@ -106,9 +106,12 @@ class Request:
     argv: tuple[str, ...] = ()
 
 
-def suite_of(request: Request, *, has_claims: bool) -> str:
-    """Return the suite that is run: the one that was typed, or what is asked of a candidate with claims or without."""
-    return request.suite or ("bootstrap" if has_claims else "standard")
+def suite_of(request: Request, *, of_series: bool) -> str:
+    """Return the suite that is run: the one that was typed, or what is asked of a candidate held to a series' claims.
+
+    Any other's may break what no claim mentions, whatever a file claims of it.
+    """
+    return request.suite or ("bootstrap" if of_series else "standard")
 
 
 def located(request: Request) -> Request:

@@ -63,9 +63,10 @@ def read_inputs(request: Request, toolbox: Toolbox) -> Inputs:
         elif side.series and _is_patched(side):
             series_folder(side.version, side.series)
     claims, setup = _claims_and_setup(request, file)
-    scenarios, passed_over = _scenarios(request, claims, sides, own=not setup.series)
+    kind = _kind(request, candidate)
+    scenarios, passed_over = _scenarios(request, claims, sides, kind, own=not setup.series)
     suspected = _suspected(request, setup, candidate.version)
-    found = Inputs(sides, claims, scenarios, setup, _kind(request, candidate), suspected, passed_over)
+    found = Inputs(sides, claims, scenarios, setup, kind, suspected, passed_over)
     return _with_claims_of_suite(found, request)
 
 
@@ -104,7 +105,7 @@ def _check_duration(option: str, duration: str) -> None:
 def of_series(inputs: Inputs, request: Request, series: Path) -> Inputs:
     """Return the inputs of a given jar that turned out to be of the series in a folder. Raises HarnessError."""
     claims, setup = _claims_and_setup(request, series / "claims.toml")
-    scenarios, _ = _scenarios(request, claims, inputs.sides, own=False)
+    scenarios, _ = _scenarios(request, claims, inputs.sides, CandidateKind.SERIES, own=False)
     found = replace(inputs, claims=claims, scenarios=scenarios, setup=setup, kind=CandidateKind.SERIES, suspected=())
     return _with_claims_of_suite(found, request)
 
@@ -128,15 +129,16 @@ def _with_claims_of_suite(inputs: Inputs, request: Request) -> Inputs:
 
 
 def _scenarios(
-    request: Request, claims: ClaimSet, sides: Sides, *, own: bool
+    request: Request, claims: ClaimSet, sides: Sides, kind: CandidateKind, *, own: bool
 ) -> tuple[tuple[Scenario, ...], tuple[str, ...]]:
     """Return what is asked, and the names of what a suite has beside it for another mode than that of these Kafkas.
 
-    By default that is, of claims, what they are about, and without any whether anything is worse. Claims of somebody's
-    `own` may be about any scenario; those of a series say where each is asked. What is named, a suite of one mode, and
-    one of which nothing could be asked come back whole: they are refused with the mode's name.
+    By default that is, of a series, what it claims, and of any other candidate whether anything is worse. Claims of
+    somebody's `own` may be about any scenario; those of a series say where each is asked. What is named, a suite of one
+    mode, and one of which nothing could be asked come back whole: they are refused with the mode's name.
     """
-    known, suite = load_all(request.scenario_folders), suite_of(request, has_claims=bool(claims.claims))
+    of_series = bool(claims.claims) and kind is CandidateKind.SERIES
+    known, suite = load_all(request.scenario_folders), suite_of(request, of_series=of_series)
     claimed = claims.claims if own and not (request.suite or request.scenarios) else ()
     about = {claim.scenario: known[claim.scenario] for claim in claimed if claim.scenario in known}
     asked = {each.name: each for each in select(known, request.scenarios, suite, request.seeds)}

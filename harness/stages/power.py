@@ -99,7 +99,7 @@ def _write(
     power = Power(
         schema=SCHEMA,
         kafka_version=workshop.request.kafka_version or DEFAULT_KAFKA,
-        suite=suite_of(workshop.request, has_claims=declaration.has_claims),
+        suite=suite_of(workshop.request, of_series=declaration.is_held_to_series),
         profile=workshop.request.profile,
         scenarios=tuple(scenario.name for scenario in declaration.scenarios),
         measured_at=datetime.now(UTC).isoformat(timespec="seconds"),

@@ -25,7 +25,7 @@ def known_power(declaration: Declaration, request: Request | None) -> Power | No
     """
     if request is None:
         return None
-    asked = suite_of(request, has_claims=declaration.has_claims), request.profile
+    asked = suite_of(request, of_series=declaration.is_held_to_series), request.profile
     measured = (power_file(path).read() for path in sorted((data_root() / "builds" / "power").glob("*.json")))
     of_line = (each for each in measured if same_line(each.kafka_version, declaration.kafka_version))
     return next((each for each in of_line if (each.suite, each.profile) == asked), None)

@@ -75,11 +75,13 @@ def suite_of(request):
     return "standard" if "leader-loss" in names else "bootstrap"
 
 
-def test_claims_are_asked_what_they_are_about_and_any_other_jar_whether_anything_is_worse(jar, own_claims, lack):
+def test_a_series_is_asked_what_it_claims_and_any_other_jar_whatever_it_claims_whether_anything_is_worse(
+    jar, own_claims, lack
+):
     assert suite_of(Request()) == "bootstrap"
     assert suite_of(Request(jar=jar)) == "standard"
     assert suite_of(Request(jar=jar, suite="bootstrap")) == "bootstrap"
-    assert suite_of(Request(jar=jar, claims=own_claims)) == "bootstrap"
+    assert suite_of(Request(jar=jar, claims=own_claims)) == "standard"
     assert suite_of(Request(claims="none")) == "standard"
     lack[0] = ""
     assert suite_of(Request(jar=jar)) == "bootstrap"
