@@ -30,6 +30,7 @@ from harness.rundir.directory import RunDirectory
 from harness.stages.proof_case import ProofCase, proof_case
 from harness.stages.proof_parts import audited, simulated, subject_of, tested, waived
 from harness.stages.reuse_proof import keep_proof, take_proof
+from harness.stages.tests_that_fit import fitted
 from harness.stages.tests_weighed import needless, standing_of
 from harness.stages.timing import timed
 from harness.toolbox.toolbox import Toolbox
@@ -142,7 +143,7 @@ def _proof(case: ProofCase, found: Compared, tests: TestsProof, simulation: Simu
         looked_at=found.dropin.looked_at,
         changed_methods=found.dropin.changed_methods,
         differences=found.differences,
-        tests=tests,
+        tests=fitted(tests, found.differences),
         audit=found.answers,
         notes=(
             *found.dropin.notes,

@@ -1,0 +1,84 @@
+"""Tests of upstream's that do not fit a jar: they call what is for its package alone and has changed there; pure.
+
+A back-port often gives a constructor of its own package one more parameter, and changes the tests that call it. On
+nodes nobody can miss the old one: that no other jar uses it the drop-in proof has shown. Such tests say nothing of the
+jar.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from harness.base.text import counted, cut, listed
+from harness.model.proof import Difference, FailedTest, Severity, TestsProof, TestSuite
+from harness.proof.dropin import rules
+from harness.stages.tests_weighed import with_gap
+
+_MEMBER = re.compile(r"(?P<owner>.+)\.(?P<name>[^.:(]+)(?:\((?P<parameters>[^)]*)\)\S+|: \S+)")
+_TYPE = re.compile(r"(\[*)(?:L([^;]+);|([BCDFIJSZ]))")
+_PRIMITIVES = dict(zip("BCDFIJSZ", ("byte", "char", "double", "float", "int", "long", "short", "boolean"), strict=True))
+_MOST_NAMED = 3
+
+
+def fitted(tests: TestsProof, differences: Iterable[Difference]) -> TestsProof:
+    """Return what tests say; failures for want of a member that only its package can miss are excused, and a gap."""
+    gone = [each.where for each in differences if _is_for_its_package(each)]
+    failed = tuple(_fitted(each, gone) for each in tests.failed)
+    unfit = {after: before for before, after in zip(tests.failed, failed, strict=True) if after != before}
+    if not unfit:
+        return tests
+    missed = listed(sorted({_readable(_missed(each, gone)) for each in unfit.values()}), _MOST_NAMED)
+    what = (
+        f"of upstream's could not be asked: they use {missed}, which was for its package alone and has changed there."
+    )
+    return with_gap(replace(tests, failed=failed), f"{counted(len(unfit), 'test')} {what}")
+
+
+def _is_for_its_package(difference: Difference) -> bool:
+    return difference.rule == rules.MEMBER_REMOVED.name and difference.severity is Severity.WARNING
+
+
+def _fitted(failed: FailedTest, gone: Sequence[str]) -> FailedTest:
+    member = _missed(failed, gone)
+    if not member or failed.suite is not TestSuite.UPSTREAM or failed.excuse:
+        return failed
+    return replace(failed, excuse=f"it uses {_readable(member)}, which is for its package alone and has changed there")
+
+
+def _missed(failed: FailedTest, gone: Sequence[str]) -> str:
+    """Return the member for whose want a test died, by the JVM's words; empty where it failed otherwise."""
+    said = f"{failed.message}\n{failed.trace}"
+    return next((member for member in gone if re.search(_words_of_the_jvm(member), said)), "")
+
+
+def _words_of_the_jvm(member: str) -> str:
+    """Return a pattern for what Java 11 and later say where a member lacks (`LinkResolver`, in HotSpot)."""
+    found = _MEMBER.fullmatch(member)
+    if not found:
+        return r"(?!)"
+    owner, name = re.escape(found["owner"]), re.escape(found["name"])
+    if found["parameters"] is None:
+        return rf"NoSuchFieldError: (?:Class {owner} does not have member field '\S+ {name}'|{name}$)"
+    parameters = re.escape(", ".join(_types(found["parameters"])))
+    return rf"NoSuchMethodError: '\S+ {owner}\.{name}\({parameters}\)'"
+
+
+def _types(parameters: str) -> list[str]:
+    every = _TYPE.finditer(parameters)
+    return [
+        f"{found[2].replace('/', '.') if found[2] else _PRIMITIVES[found[3]]}{'[]' * len(found[1])}" for found in every
+    ]
+
+
+def _readable(member: str) -> str:
+    """Return a member as a person writes it: `LeaderState(Time, int)`, `LeaderState.epoch`."""
+    found = _MEMBER.fullmatch(member)
+    if not found:
+        return cut(member, 120)
+    owner = found["owner"].rpartition(".")[2].replace("$", ".")
+    title = owner if found["name"] == "<init>" else f"{owner}.{found['name']}"
+    if found["parameters"] is None:
+        return title
+    return cut(f"{title}({', '.join(each.rpartition('.')[2] for each in _types(found['parameters']))})", 120)
