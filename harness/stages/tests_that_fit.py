@@ -19,7 +19,7 @@ from harness.stages.tests_weighed import with_gap
 _MEMBER = re.compile(r"(?P<owner>.+)\.(?P<name>[^.:(]+)(?:\((?P<parameters>[^)]*)\)\S+|: \S+)")
 _TYPE = re.compile(r"(\[*)(?:L([^;]+);|([BCDFIJSZ]))")
 _PRIMITIVES = dict(zip("BCDFIJSZ", ("byte", "char", "double", "float", "int", "long", "short", "boolean"), strict=True))
-_MOST_NAMED = 3
+_MOST_NAMED, _MOST_TYPES = 3, 3
 
 
 def fitted(tests: TestsProof, differences: Iterable[Difference]) -> TestsProof:
@@ -30,10 +30,9 @@ def fitted(tests: TestsProof, differences: Iterable[Difference]) -> TestsProof:
     if not unfit:
         return tests
     missed = listed(sorted({_readable(_missed(each, gone)) for each in unfit.values()}), _MOST_NAMED)
-    what = (
-        f"of upstream's could not be asked: they use {missed}, which was for its package alone and has changed there."
-    )
-    return with_gap(replace(tests, failed=failed), f"{counted(len(unfit), 'test')} {what}")
+    why = f"they use {missed}, which was for its package alone and has changed there"
+    says = f"{len(unfit)} of {counted(tests.count, 'test')} could not be asked of the jar: {why}."
+    return with_gap(replace(tests, failed=failed), says)
 
 
 def _is_for_its_package(difference: Difference) -> bool:
@@ -81,4 +80,6 @@ def _readable(member: str) -> str:
     title = owner if found["name"] == "<init>" else f"{owner}.{found['name']}"
     if found["parameters"] is None:
         return title
-    return cut(f"{title}({', '.join(each.rpartition('.')[2] for each in _types(found['parameters']))})", 120)
+    types = [each.rpartition(".")[2] for each in _types(found["parameters"])]
+    more = ["…"] if len(types) > _MOST_TYPES else []
+    return cut(f"{title}({', '.join([*types[:_MOST_TYPES], *more])})", 120)

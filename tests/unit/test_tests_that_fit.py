@@ -4,10 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.model.proof import Difference, FailedTest, Severity, TestScope, TestsProof, TestSuite
+from harness.model.proof import Difference, FailedTest, Severity, TestClass, TestScope, TestsProof, TestSuite
 from harness.stages.tests_that_fit import fitted
 
 STATE = "org.apache.kafka.raft.LeaderState"
+RAN = (TestClass(TestSuite.UPSTREAM, "a.BTest", 9, 1, 0, 0.1),)
 CONSTRUCTOR = f"{STATE}.<init>(Lorg/apache/kafka/common/utils/Time;I[J)V"
 LACKS = f"'void {STATE}.<init>(org.apache.kafka.common.utils.Time, int, long[])'"
 
@@ -21,7 +22,7 @@ def failed(trace, suite=TestSuite.UPSTREAM, message="m", **changes):
 
 
 def seen(difference, failure):
-    return fitted(TestsProof(TestScope.ALL, failed=(failure,)), [difference])
+    return fitted(TestsProof(TestScope.ALL, RAN, failed=(failure,)), [difference])
 
 
 @pytest.mark.parametrize(
@@ -52,7 +53,7 @@ def test_a_test_that_dies_for_want_of_what_only_its_package_had_does_not_count_a
     assert not excused.blocks
     assert excused.excuse == f"it uses {named}, which is for its package alone and has changed there"
     why = f"they use {named}, which was for its package alone and has changed there."
-    assert tests.gap == f"1 test of upstream's could not be asked: {why}"
+    assert tests.gap == f"1 of 9 tests could not be asked of the jar: {why}"
 
 
 @pytest.mark.parametrize(
@@ -71,15 +72,15 @@ def test_a_test_that_dies_for_want_of_what_only_its_package_had_does_not_count_a
     ],
 )
 def test_a_test_that_fails_otherwise_or_for_want_of_what_others_can_use_counts(difference, failure):
-    assert seen(difference, failure) == TestsProof(TestScope.ALL, failed=(failure,))
+    assert seen(difference, failure) == TestsProof(TestScope.ALL, RAN, failed=(failure,))
 
 
 def test_many_members_are_counted():
     names = [f"{STATE}.m{number}()V" for number in range(5)]
     failures = tuple(failed(f"NoSuchMethodError: 'void {name[:-1]}'") for name in names)
-    tests = fitted(TestsProof(TestScope.ALL, failed=failures, gap="One."), map(gone, names))
+    tests = fitted(TestsProof(TestScope.ALL, RAN, failed=failures, gap="One."), map(gone, names))
     assert tests.gap.startswith(
-        "One. 5 tests of upstream's could not be asked: they use LeaderState.m0(), LeaderState.m1(),"
+        "One. 5 of 9 tests could not be asked of the jar: they use LeaderState.m0(), LeaderState.m1(),"
     )
     assert "LeaderState.m2() and 2 more, which was" in tests.gap
 
