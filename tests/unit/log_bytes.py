@@ -30,6 +30,11 @@ def batch(base: int, epoch: int, values: list[bytes], leader: int = NOBODY) -> b
     return _batch(base, epoch, 0x20, [named, *((None, value) for value in values[1:])])
 
 
+def header(base: int, epoch: int) -> bytes:
+    """Return the control batch that begins a snapshot."""
+    return _batch(base, epoch, 0x20, [(struct.pack(">hh", 0, 3), struct.pack(">hq", 0, 0))])
+
+
 def footer(base: int, epoch: int) -> bytes:
     """Return the control batch that ends a snapshot."""
     return _batch(base, epoch, 0x20, [(struct.pack(">hh", 0, 4), struct.pack(">h", 0))])

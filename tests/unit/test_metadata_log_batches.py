@@ -94,7 +94,7 @@ def test_a_control_record_that_is_malformed_names_no_leader(body):
     fields = struct.unpack_from(">hiqqqhii", whole, 21)
     checked = struct.pack(">hiqqqhii", *fields) + body
     (read,) = read_batches(HEADER.pack(0, 49 + len(body), 1, 2, crc32c(checked), *fields) + body).batches
-    assert replace(read, leader=-1) == Batch(0, 0, 1, crc32c(checked))
+    assert replace(read, control=-1, leader=-1) == Batch(0, 0, 1, crc32c(checked))
 
 
 def test_a_batch_of_an_older_format_or_of_no_size_is_damage():

@@ -1,7 +1,7 @@
 """A metadata log read from its folder: again and again, while it grows, moves on, and is wiped."""
 
 import pytest
-from log_bytes import batch, segment
+from log_bytes import batch, footer, header, segment
 
 from harness.cluster.metadata_log import folder as folder_module
 from harness.cluster.metadata_log.dump import cut_out
@@ -113,13 +113,23 @@ def test_an_empty_segment_begins_where_the_one_before_it_ends(disk):
         (b"", "has no whole batch"),
         (batch(3, 1, [b"x"]), "has its record 3 where 0 is due"),
         (batch(0, 1, [b"x"]) + batch(2, 1, [b"z"]), "has its record 2 where 1 is due"),
+        (
+            header(0, 1) + batch(1, 1, [b"x"]),
+            "was cut off: it begins with a header and does not end with a footer",
+        ),
     ],
-    ids=("all of them", "the first", "one between"),
+    ids=("all of them", "the first", "one between", "the last"),
 )
 def test_a_snapshot_that_lacks_records_is_damage(disk, content, wrong):
     name = "00000000000000000004-0000000001.checkpoint"
     (disk / name).write_bytes(content)
     assert LogFolder(1, disk).read().damages == (f"{name} {wrong}",)
+
+
+def test_a_snapshot_from_its_header_to_its_footer_is_whole(disk):
+    name = "00000000000000000004-0000000001.checkpoint"
+    (disk / name).write_bytes(header(0, 1) + batch(1, 1, [b"x"]) + footer(2, 1))
+    assert LogFolder(1, disk).read().damages == ()
 
 
 def test_a_snapshot_is_known_by_its_name_and_damage_in_it_is_noticed(disk):

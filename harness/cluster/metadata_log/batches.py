@@ -21,7 +21,7 @@ _BEFORE_LENGTH = 12  # what the field `length` does not count: base offset and l
 _CRC_FROM = 21
 _MAGIC = 2
 _CONTROL = 0x20
-_LEADER_CHANGE, SNAPSHOT_FOOTER = 2, 4  # org.apache.kafka.common.record.ControlRecordType
+_LEADER_CHANGE, SNAPSHOT_HEADER, SNAPSHOT_FOOTER = 2, 3, 4  # org.apache.kafka.common.record.ControlRecordType
 # KafkaRaftClient.MAX_BATCH_SIZE_BYTES is 8 MiB, and a snapshot's records are batched no larger.
 MOST_BATCH_BYTES = 32 * 2**20
 
@@ -32,6 +32,7 @@ class Batch:
 
     `leader` is whom a LeaderChange record at its beginning names, -1 where there is none: each epoch begins with one.
     `producer`, `producer_epoch` and `sequence` (of the first record) are those of an idempotent producer, else -1.
+    `control` is the type of its first control record, -1 where it has data.
     """
 
     base_offset: int
@@ -42,6 +43,7 @@ class Batch:
     producer: int = -1
     producer_epoch: int = -1
     sequence: int = -1
+    control: int = -1
 
     @property
     def words(self) -> str:
@@ -118,9 +120,10 @@ def whole_batches(data: bytes) -> Iterator[WholeBatch]:
 def _each(data: bytes) -> Iterator[tuple[Batch, int]]:
     """Yield each whole batch and the position behind it."""
     for header, begin, end in _whole(data):
-        leader = _leader(data[begin + HEADER.size : end]) if header.attributes & _CONTROL else -1
+        is_control, records = header.attributes & _CONTROL, data[begin + HEADER.size : end]
+        control, leader = _control(records) if is_control else (-1, -1)
         last = header.base + header.delta
-        yield Batch(header.base, last, header.epoch, header.crc, leader, *header.producer), end
+        yield Batch(header.base, last, header.epoch, header.crc, leader, *header.producer, control), end
 
 
 class _Header(NamedTuple):
@@ -153,16 +156,16 @@ def _check_header(base: int, size: int, epoch: int, magic: int, delta: int) -> N
         raise _Damaged(f"no batch begins there (base offset {base}, {size} bytes, epoch {epoch}, magic {magic})")
 
 
-def _leader(records: bytes) -> int:
-    """Return whom the first of these control records names as leader; -1 where it is of another type, or malformed.
+def _control(records: bytes) -> tuple[int, int]:
+    """Return of which type the first of these control records is, and whom it names as leader, -1 where it does not.
 
     A LeaderChangeMessage begins with its version (int16) and the leader's id (int32).
     """
     kind, at = _first_control(records)
     try:
-        return int(struct.unpack_from(">hi", records, at)[1]) if kind == _LEADER_CHANGE else -1
+        return kind, int(struct.unpack_from(">hi", records, at)[1]) if kind == _LEADER_CHANGE else -1
     except struct.error:
-        return -1
+        return kind, -1
 
 
 def _first_control(records: bytes) -> tuple[int, int]:

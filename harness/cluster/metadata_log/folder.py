@@ -10,7 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from harness.base.errors import HarnessError
-from harness.cluster.metadata_log.batches import HEADER, Batch, read_batches
+from harness.cluster.metadata_log.batches import HEADER, SNAPSHOT_FOOTER, SNAPSHOT_HEADER, Batch, read_batches
 from harness.cluster.metadata_log.files import (
     LIFE_FILES,
     MOST_STATE_BYTES,
@@ -144,9 +144,15 @@ def _read_on(before: _Read, stream: BufferedReader) -> _Read:
 
 
 def _wrong_in_snapshot(batches: Sequence[Batch]) -> Iterator[str]:
-    """Yield where a snapshot lacks records: it numbers its own from 0 on (RecordsSnapshotWriter), and has a header."""
+    """Yield where a snapshot lacks records: it numbers its own from 0 on, and has a header.
+
+    Since Kafka 3.0 that is a record of its own, and the last one is a footer (RecordsSnapshotWriter): what is cut off
+    between two batches has none.
+    """
     if not batches:
         yield "has no whole batch"
+    elif batches[0].control == SNAPSHOT_HEADER and batches[-1].control != SNAPSHOT_FOOTER:
+        yield "was cut off: it begins with a header and does not end with a footer"
     expected = 0
     for batch in batches:
         if batch.base_offset != expected:
