@@ -12,7 +12,7 @@ from harness.judge.claim_verdict import judged_claims, reasons_of_claims
 from harness.judge.costs.beside_base import costs_of
 from harness.judge.costs.lacking import lacking, reasons_of_lacking
 from harness.judge.costs.limits import shipped_limits
-from harness.judge.costs.over_scenarios import costs_everywhere
+from harness.judge.costs.over_scenarios import costs_everywhere, in_too_few
 from harness.judge.costs.reasons import reasons_of_costs
 from harness.judge.expectations import of_stock
 from harness.judge.known_crashes import asked_again, judge_known_crashes
@@ -21,6 +21,7 @@ from harness.judge.metrics_kept import added_metrics, reasons_of_metrics
 from harness.judge.noticeable import would_show
 from harness.judge.other_words import refusals_in_other_words
 from harness.judge.proof_verdict import reasons_of_proof, untested
+from harness.judge.raft_steps import steps_not_read
 from harness.judge.reasons import GAPS, is_blocker, rests_on, worst
 from harness.judge.scenario_verdict import (
     RuledScenario,
@@ -138,6 +139,8 @@ def decide(
             *_untested(reasons, ruled),
             *unasked,
             *sentences.costs_not_judged([cost for cost in costs if cost not in lost]),
+            *in_too_few(costs, shipped_limits()),
+            *steps_not_read(declaration, results),
             *costs_judged_before(results),
             *not_read,
             *_unreached(declaration, coverage, not_reached),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.judge.costs.over_scenarios import LEAST_SCENARIOS, costs_everywhere
+from harness.judge.costs.over_scenarios import LEAST_SCENARIOS, costs_everywhere, in_too_few
 from harness.judge.costs.reasons import over_its_limit
 from harness.model.costs import EVERYWHERE, Cost, CostLimit
 
@@ -34,15 +34,25 @@ def over(costs, limit=LIMIT):
         ((*(0.6,) * 6, -0.1, -0.1), False),
         ((*(0.4,) * 7, 9.0), False),
         ((-0.6,) * 8, False),
+        ((0.6,) * 6, True),
+        ((*(0.6,) * 6, -0.1), False),
     ],
-    ids=["in each", "in all but one", "not in two", "mostly within", "cheaper"],
+    ids=["in each", "in all but one", "not in two", "mostly within", "cheaper", "in each of six", "in six of seven"],
 )
-def test_it_is_over_where_the_median_is_and_all_scenarios_but_one_agree(differences, is_over):
+def test_it_is_over_where_the_median_is_and_all_scenarios_agree_or_of_eight_all_but_one(differences, is_over):
     assert over(beside(*differences)) == [is_over]
 
 
 def test_too_few_scenarios_say_nothing():
     assert over(beside(*[9.0] * (LEAST_SCENARIOS - 1))) == []
+
+
+def test_what_too_few_scenarios_have_is_named_where_others_were_judged():
+    few = beside(*[0.1] * (LEAST_SCENARIOS - 1), figure="voter_busy_percent")
+    many = beside(*[0.1] * LEAST_SCENARIOS)
+    says = "Not held against base's over all scenarios, since fewer than 6 have it: voter_busy_percent."
+    assert in_too_few([*costs_everywhere(many, [LIMIT]), *many, *few], [LIMIT]) == (says,)
+    assert in_too_few(many, [LIMIT]) == in_too_few(few, [LIMIT]) == ()
 
 
 def test_what_was_not_judged_in_a_scenario_does_not_count():
@@ -73,7 +83,7 @@ def test_its_sentence_names_the_medians_over_scenarios():
     )
 
 
-@given(st.lists(st.floats(-5, 5, allow_nan=False), min_size=8, max_size=12))
+@given(st.lists(st.floats(-5, 5, allow_nan=False), min_size=6, max_size=12))
 def test_an_arm_and_its_control_are_never_both_over(differences):
     there, back = beside(*differences), beside(*(-each for each in differences))
     assert not (over(there) == [True] and over(back) == [True])

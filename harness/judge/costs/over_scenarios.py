@@ -9,30 +9,49 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 
+from harness.base.text import listed
 from harness.judge.costs.limits import limit_of
 from harness.model.costs import EVERYWHERE, Cost, CostLimit
 
-# Of eight differences seven have one sign by chance once in 28 times, which together with the limit is rare enough.
-LEAST_SCENARIOS = 8
+# Of six differences all are above 0 by chance once in 64 times, of eight all but one once in 28: together with the
+# limit that is rare enough.
+LEAST_SCENARIOS, _FORGIVES_ONE = 6, 8
+
+_MOST_NAMED = 5
 
 
 def costs_everywhere(costs: Sequence[Cost], limits: Sequence[CostLimit]) -> tuple[Cost, ...]:
     """Return a cost over all scenarios for each figure that has a limit for that and was judged in enough of them.
 
     It is over where the median difference is over `everywhere`, and the candidate's figure is above base's in all
-    scenarios but one.
+    scenarios; of eight or more, in all but one.
     """
     return tuple(
-        _over(judged, limit.everywhere)
-        for judged in _by_figure(costs).values()
-        if len(judged) >= LEAST_SCENARIOS and (limit := _limit(judged, limits)).everywhere
+        _over(judged, _limit(judged, limits).everywhere)
+        for judged in _everywhere(costs, limits).values()
+        if len(judged) >= LEAST_SCENARIOS
     )
+
+
+def in_too_few(costs: Sequence[Cost], limits: Sequence[CostLimit]) -> tuple[str, ...]:
+    """Return in a sentence what was not judged over all scenarios for lack of them, where anything was."""
+    counts = {figure: len(judged) for (_, _, figure), judged in _everywhere(costs, limits).items()}
+    few = sorted(figure for figure, count in counts.items() if count < LEAST_SCENARIOS)
+    if not few or len(few) == len(counts):
+        return ()
+    which = listed(few, _MOST_NAMED)
+    return (f"Not held against base's over all scenarios, since fewer than {LEAST_SCENARIOS} have it: {which}.",)
+
+
+def _everywhere(costs: Sequence[Cost], limits: Sequence[CostLimit]) -> Mapping[tuple[str, str, str], list[Cost]]:
+    """Return the costs of each figure that has a limit for all scenarios at once."""
+    return {what: judged for what, judged in _by_figure(costs).items() if _limit(judged, limits).everywhere}
 
 
 def _by_figure(costs: Sequence[Cost]) -> Mapping[tuple[str, str, str], list[Cost]]:
     found: dict[tuple[str, str, str], list[Cost]] = {}
     for cost in costs:
-        if not cost.not_judged:
+        if not cost.not_judged and cost.scenario != EVERYWHERE:
             found.setdefault((cost.control, cost.arm, cost.figure), []).append(cost)
     return found
 
@@ -57,7 +76,7 @@ def _over(judged: Sequence[Cost], most: float) -> Cost:
         base=base,
         candidate=round(base + shift, 3),
         allowed=round(base + most, 3),
-        over=shift > most and above >= len(judged) - 1,
+        over=shift > most and above >= len(judged) - (len(judged) >= _FORGIVES_ONE),
         rounds=len(judged),
     )
 
