@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median
 
 from harness.model.clients import ClientReport, broken_promises
 from harness.model.incidents import Incident, IncidentKind
 from harness.model.outcome_names import LEDGER_READ, NOTHING_LOST, RECORDS_ACKNOWLEDGED
 from harness.model.runs import Outcome, Shutdown
+
+_MANY_WAITS = 5  # of fewer, half says little
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,10 +129,12 @@ def _of_clients(facts: Facts) -> Decision:
 def measures(
     clients: Sequence[ClientReport], cpu_seconds: float, waits: Mapping[str, float], shutdowns: Sequence[Shutdown] = ()
 ) -> dict[str, float]:
-    """Return a run's figures by name; `waits` are seconds that each expectation took to be met."""
+    """Return a run's figures by name; `waits` are seconds that each guard and each expectation took to be met."""
     figures = {"node_cpu_seconds": round(cpu_seconds, 2)}
     for kind in sorted({each.node_role for each in shutdowns}):
         figures[f"{kind}_stop_seconds"] = max(each.seconds for each in shutdowns if each.node_role == kind)
+    if len(waits) >= _MANY_WAITS:
+        figures["waits_typical_seconds"] = round(median(waits.values()), 2)
     figures |= {f"{name}_seconds": round(seconds, 2) for name, seconds in waits.items()}
     if clients:
         figures |= {

@@ -40,6 +40,11 @@ def footer(base: int, epoch: int) -> bytes:
     return _batch(base, epoch, 0x20, [(struct.pack(">hh", 0, 4), struct.pack(">h", 0))])
 
 
+def voters(base: int, epoch: int) -> bytes:
+    """Return the control batch of a voter set, of which the value does not matter."""
+    return _batch(base, epoch, 0x20, [(struct.pack(">hh", 0, 6), b"\0")])
+
+
 def _batch(base: int, epoch: int, attributes: int, records: list[tuple[bytes | None, bytes]]) -> bytes:
     body = b"".join(record(at, key, value) for at, (key, value) in enumerate(records))
     return of_records(base, epoch, body, attributes, len(records))

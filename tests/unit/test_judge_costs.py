@@ -224,11 +224,38 @@ def test_what_is_over_is_dearer_and_what_is_dearer_than_that_is_over_too(base, c
 
 def test_every_shipped_limit_says_why_and_can_be_found_by_a_figure_of_its_form():
     for limit in shipped_limits():
-        figures = (limit.figure.format(role=role, kind=role, window="idle_after_all") for role in ("voter", "observer"))
+        places = {"window": "idle_after_all", "question": "all_up_after_kill"}
+        figures = (limit.figure.format(role=role, kind=role, **places) for role in ("voter", "observer"))
         found = [limit_of(figure, shipped_limits()) for figure in figures]
         assert limit in [each[0] for each in found if each]
         assert limit.reason
         assert "{" not in found[1]
+
+
+@pytest.mark.parametrize(
+    ("base", "candidate", "verdict"),
+    [
+        ({"all_up_after_kill_seconds": 5.0}, {"all_up_after_kill_seconds": 25.0}, Verdict.HOLD),
+        ({"all_up_after_kill_seconds": 5.0}, {"all_up_after_kill_seconds": 10.0}, Verdict.SHIP),
+        ({"log_is_cut_seconds": 29.0}, {"log_is_cut_seconds": 45.0}, Verdict.SHIP),
+        ({"waits_typical_seconds": 0.6}, {"waits_typical_seconds": 5.0}, Verdict.HOLD),
+        ({"waits_typical_seconds": 0.6}, {"waits_typical_seconds": 1.3}, Verdict.SHIP),
+        ({"voter_sets_written": 2.0}, {"voter_sets_written": 9.0}, Verdict.HOLD),
+        ({"voter_sets_written": 3.0}, {"voter_sets_written": 4.0}, Verdict.SHIP),
+    ],
+)
+def test_what_starts_or_recovers_late_within_its_bound_or_writes_voter_sets_in_vain_is_held_back(
+    base, candidate, verdict
+):
+    shown = with_measures(ran("turn1", H, H, H), stock=base, patched_off=base, patched_on=candidate)
+    assert decide(declare("turn1", "turn2"), [*shown, *ran("turn2", R, R, H)], SOUND).verdict is verdict
+
+
+def test_what_a_question_took_is_told_by_its_name():
+    found = limit_of("all_up_after_kill_seconds", shipped_limits())
+    assert found is not None
+    assert found[1] == "“all up after kill” took"
+    assert [limit_of(f"{name}_seconds", shipped_limits())[0].least for name in ("leaderless", "voter_stop")] == [10, 8]
 
 
 def test_a_figure_of_a_window_is_none_of_the_whole_run():

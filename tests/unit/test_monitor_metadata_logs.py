@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 import pytest
-from log_bytes import batch, segment
+from log_bytes import batch, segment, voters
 
 from harness.base.errors import HarnessError
 from harness.cluster.node import NodeState
@@ -98,6 +98,14 @@ def test_what_was_read_after_a_fault_is_journaled_and_breaks_nothing(record, wat
     watching.after_fault()
     assert record.events == [MetadataLogsRead(3, {0: 0, 1: 0, 2: 0}, {0: 3, 1: 3, 2: 3})]
     assert (record.incidents, record.evidence) == ([], [])
+
+
+def test_voter_sets_that_were_written_to_the_log_are_counted(nodes, watching):
+    assert watching.measures() == {"voter_sets_written": 0}
+    for node in nodes:
+        node.write(segment(*COMMITTED) + voters(3, 1) + voters(4, 1))
+    watching.after()
+    assert watching.measures() == {"voter_sets_written": 2}
 
 
 def test_what_is_broken_is_reported_by_the_name_of_the_promise(record, nodes, watching):

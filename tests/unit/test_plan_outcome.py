@@ -188,5 +188,11 @@ def test_measures_name_their_units_and_sum_over_clients():
     }
 
 
+def test_what_half_of_many_guards_and_expectations_took_is_a_figure_of_its_own():
+    waits = {"a": 0.2, "b": 9.0, "c": 0.6, "d": 0.4, "e": 7.0}
+    assert measures([], 1.0, waits)["waits_typical_seconds"] == 0.6
+    assert "waits_typical_seconds" not in measures([], 1.0, {"a": 0.2, "b": 9.0})
+
+
 def test_a_run_without_clients_has_no_figures_of_records():
     assert measures([], 1.0, {}) == {"node_cpu_seconds": 1.0}

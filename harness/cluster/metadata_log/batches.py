@@ -21,7 +21,12 @@ _BEFORE_LENGTH = 12  # what the field `length` does not count: base offset and l
 _CRC_FROM = 21
 _MAGIC = 2
 _CONTROL = 0x20
-_LEADER_CHANGE, SNAPSHOT_HEADER, SNAPSHOT_FOOTER = 2, 3, 4  # org.apache.kafka.common.record.ControlRecordType
+_LEADER_CHANGE, SNAPSHOT_HEADER, SNAPSHOT_FOOTER, VOTERS = (
+    2,
+    3,
+    4,
+    6,
+)  # org.apache.kafka.common.record.ControlRecordType
 # KafkaRaftClient.MAX_BATCH_SIZE_BYTES is 8 MiB, and a snapshot's records are batched no larger.
 MOST_BATCH_BYTES = 32 * 2**20
 
@@ -123,7 +128,8 @@ def _each(data: bytes) -> Iterator[tuple[Batch, int]]:
         is_control, records = header.attributes & _CONTROL, data[begin + HEADER.size : end]
         control, leader = _control(records) if is_control else (-1, -1)
         last = header.base + header.delta
-        yield Batch(header.base, last, header.epoch, header.crc, leader, *header.producer, control), end
+        who, who_epoch, sequence = header.producer
+        yield Batch(header.base, last, header.epoch, header.crc, leader, who, who_epoch, sequence, control), end
 
 
 class _Header(NamedTuple):

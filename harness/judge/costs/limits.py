@@ -14,7 +14,12 @@ from harness.base.json import record_of
 from harness.model.costs import CostLimit
 
 _FILE = Path(__file__).with_name("limits.toml")
-_PLACES = {"role": "leader|voter|observer", "kind": "voter|observer", "window": "[a-z][a-z0-9_]*?"}
+_PLACES = {
+    "role": "leader|voter|observer",
+    "kind": "voter|observer",
+    "window": "[a-z][a-z0-9_]*?",
+    "question": "[a-z][a-z0-9_]*",
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from harness.base.errors import HarnessError
 from harness.base.files import write_text
 from harness.cluster.cluster import Cluster
+from harness.cluster.metadata_log.batches import VOTERS
 from harness.cluster.metadata_log.broken import Broken
 from harness.cluster.metadata_log.dump import cut_out
 from harness.cluster.metadata_log.folder import LogFolder
@@ -43,6 +44,7 @@ class MetadataLogs(Monitor):
         self._known = Known()
         self._said: set[str] = set()
         self._kept: list[tuple[Broken, Node]] = []
+        self._voter_sets = 0
         self._lock = threading.Lock()
 
     def on_node(self, node: Node, line: int) -> None:  # noqa: ARG002
@@ -70,6 +72,10 @@ class MetadataLogs(Monitor):
         self._report(self._read(at_the_end=True))
         self._decode()
 
+    def measures(self) -> Mapping[str, float]:
+        """Return how many voter sets were written to the metadata log: each is a change that somebody asked for."""
+        return {"voter_sets_written": self._voter_sets}
+
     def _folder(self, node: Node) -> LogFolder:
         return self._folders.setdefault(node.id, LogFolder(node.id, node.metadata_log))
 
@@ -81,6 +87,7 @@ class MetadataLogs(Monitor):
             known, found = judge(self._known, logs, watched)
             if not found:
                 self._known = known
+        self._voter_sets = max(sum(batch.control == VOTERS for batch in log.batches) for log in logs)
         high_watermark = watched.commit.high_watermark if watched.commit else -1
         self.record.write(_event(high_watermark, logs))
         return found
