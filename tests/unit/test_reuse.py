@@ -203,7 +203,7 @@ def test_costs_are_never_judged_against_a_base_that_did_not_run_beside_and_a_shi
     assert (second.verdict, second.costs) == (Verdict.SHIP, ())
     (gap,) = [each for each in second.not_tested if "osts" in each]
     assert gap.startswith("Costs were not judged in turn1, turn2: the runs of stock there are of 20")
-    assert "4 figures of this very candidate were held against theirs then, none of which was over its limit" in gap
+    assert "6 figures of this very candidate were held against theirs then, none of which was over its limit" in gap
     assert bench.verify("anew", fresh=True).verdict is Verdict.HOLD
 
 

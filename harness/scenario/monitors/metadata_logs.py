@@ -87,7 +87,7 @@ class MetadataLogs(Monitor):
             known, found = judge(self._known, logs, watched)
             if not found:
                 self._known = known
-        self._voter_sets = max(sum(batch.control == VOTERS for batch in log.batches) for log in logs)
+        self._voter_sets = max((sum(batch.control == VOTERS for batch in log.batches) for log in logs), default=0)
         high_watermark = watched.commit.high_watermark if watched.commit else -1
         self.record.write(_event(high_watermark, logs))
         return found
