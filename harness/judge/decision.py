@@ -20,7 +20,7 @@ from harness.judge.log_verdict import reasons_of_logs
 from harness.judge.metrics_kept import added_metrics, reasons_of_metrics
 from harness.judge.noticeable import would_show
 from harness.judge.other_words import refusals_in_other_words
-from harness.judge.proof_verdict import reasons_of_proof, untested
+from harness.judge.proof_verdict import mostly_excused, reasons_of_proof, untested
 from harness.judge.raft_steps import steps_not_read
 from harness.judge.reasons import GAPS, is_blocker, rests_on, worst
 from harness.judge.scenario_verdict import (
@@ -119,7 +119,12 @@ def decide(
         verdict=verdict,
         sentence=sentences.headline(verdict, rests_on(verdict, reasons), declaration, rows, changed, noticeable),
         against=against(
-            verdict, declaration, rows, not_reached, _worse_in(reasons), is_blocked=any(map(is_blocker, reasons))
+            verdict,
+            declaration,
+            rows,
+            mostly_excused(proof) or not_reached,
+            _worse_in(reasons),
+            is_blocked=any(map(is_blocker, reasons)),
         ),
         reasons=reasons,
         kafka_version=declaration.kafka_version,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from harness.base.text import counted
 from harness.model.claims import Claim
 from harness.model.proof import Answer, AuditAnswer, ClaimChain, Proof, TestScope, TestStanding
 from harness.model.runs import Verdict
@@ -26,6 +27,15 @@ def reasons_of_proof(proof: Proof | None) -> tuple[Reason, ...]:
 
 def _reason(weight: Verdict, sentence: str) -> Reason:
     return Reason(ReasonSource.PROOF, weight, None, sentence)
+
+
+def mostly_excused(proof: Proof | None) -> str:
+    """Return in a sentence that most of the tests say nothing of the jar, since it fails them and is excused."""
+    tests = proof.tests if proof else None
+    excused = sum(bool(failed.excuse) for failed in tests.failed) if tests else 0
+    if not tests or 2 * excused <= tests.count:
+        return ""
+    return f"{excused} of {counted(tests.count, 'test')} say nothing of the jar: it fails them, and is excused."
 
 
 def untested(proof: Proof | None) -> tuple[str, ...]:

@@ -26,7 +26,20 @@ from harness.judge.decision import decide as decide_all
 from harness.model.arms import Role
 from harness.model.candidate_kind import CandidateKind
 from harness.model.claims import Claim, Expected
-from harness.model.proof import Answer, AuditAnswer, ChangedMethod, Coverage, Difference, ReachedMethod, Severity
+from harness.model.proof import (
+    Answer,
+    AuditAnswer,
+    ChangedMethod,
+    Coverage,
+    Difference,
+    FailedTest,
+    ReachedMethod,
+    Severity,
+    TestClass,
+    TestScope,
+    TestsProof,
+    TestSuite,
+)
 from harness.model.runs import Outcome, RunResult, Verdict
 from harness.model.verdict import CellState, ReasonSource
 
@@ -359,6 +372,19 @@ def test_against_a_ship_speaks_before_all_that_passes_which_changed_methods_no_s
     record = with_coverage(Coverage((), "", (*methods("poll", scenarios=("turn2",)), *methods("close", "drain"))))
     says = "No scenario runs 2 of the methods that the candidate changes or adds: Client.close and Client.drain."
     assert (record.verdict, record.against, record.not_tested) == (Verdict.SHIP, says, (says,))
+
+
+@pytest.mark.parametrize(("excused", "speaks"), [(3, True), (2, False)])
+def test_against_a_ship_speaks_first_that_most_tests_say_nothing_of_the_jar(excused, speaks):
+    failed = tuple(
+        FailedTest(TestSuite.UPSTREAM, "a.BTest", f"t{number}()", "m", "", False, "it uses what is gone")
+        for number in range(excused)
+    )
+    of_class = TestClass(TestSuite.UPSTREAM, "a.BTest", 4, excused, 0, 0.1)
+    proof = replace(SOUND, tests=TestsProof(TestScope.ALL, (of_class,), failed))
+    record = decide_all(declare("turn2", claims=(FIX,)), ran("turn2", R, R, H), proof)
+    assert record.verdict is Verdict.SHIP
+    assert record.against.startswith("3 of 4 tests say nothing of the jar: it fails them") is speaks
 
 
 def test_many_methods_that_no_scenario_runs_are_counted():
