@@ -29,12 +29,11 @@ from harness.audit.source_answers import Reply, answered, holds_or_not, rank_of,
 from harness.model.proof import Answer, AuditAnswer
 from harness.model.runs import Evidence
 from harness.proof.bytecode import ClassFacts, LogStatement, MethodFacts, Use
+from harness.proof.descriptors import parameter_types
 
 NO_SOURCES = "There are no sources, and the order of instructions does not show it."
 _PUBLIC, _FINAL, _VOLATILE = 0x0001, 0x0010, 0x0040
 _BEGINS = ("<init>", "<clinit>")
-_TYPE = re.compile(r"(\[*)(?:L([^;]+);|([BCDFIJSZ]))")
-_PRIMITIVES = dict(zip("BCDFIJSZ", ("byte", "char", "double", "float", "int", "long", "short", "boolean"), strict=True))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -210,11 +209,7 @@ def _default(ask: Default, defaults: Mapping[str, str] | None) -> Reply:
 
 def parameters_of(descriptor: str) -> tuple[str, ...]:
     """Return the simple types of a method descriptor's parameters: `int, String[]` for `(I[Ljava/lang/String;)V`."""
-    listed = descriptor.partition(")")[0]
-    return tuple(
-        f"{_simple(found[2]) if found[2] else _PRIMITIVES[found[3]]}{'[]' * len(found[1])}"
-        for found in _TYPE.finditer(listed)
-    )
+    return tuple(_simple(each.replace(".", "/")) for each in parameter_types(descriptor))
 
 
 def _by_simple_name(classes: Iterable[ClassFacts]) -> dict[str, ClassFacts]:

@@ -13,12 +13,11 @@ from dataclasses import replace
 
 from harness.base.text import counted, cut, listed
 from harness.model.proof import Difference, FailedTest, Severity, TestsProof, TestSuite
+from harness.proof.descriptors import parameter_types
 from harness.proof.dropin import rules
 from harness.stages.tests_weighed import with_gap
 
 _MEMBER = re.compile(r"(?P<owner>.+)\.(?P<name>[^.:(]+)(?:\((?P<parameters>[^)]*)\)\S+|: \S+)")
-_TYPE = re.compile(r"(\[*)(?:L([^;]+);|([BCDFIJSZ]))")
-_PRIMITIVES = dict(zip("BCDFIJSZ", ("byte", "char", "double", "float", "int", "long", "short", "boolean"), strict=True))
 _MOST_NAMED, _MOST_TYPES = 3, 3
 
 
@@ -60,15 +59,8 @@ def _words_of_the_jvm(member: str) -> str:
     owner, name = re.escape(found["owner"]), re.escape(found["name"])
     if found["parameters"] is None:
         return rf"NoSuchFieldError: (?:Class {owner} does not have member field '\S+ {name}'|{name}$)"
-    parameters = re.escape(", ".join(_types(found["parameters"])))
+    parameters = re.escape(", ".join(parameter_types(found["parameters"])))
     return rf"NoSuchMethodError: '\S+ {owner}\.{name}\({parameters}\)'"
-
-
-def _types(parameters: str) -> list[str]:
-    every = _TYPE.finditer(parameters)
-    return [
-        f"{found[2].replace('/', '.') if found[2] else _PRIMITIVES[found[3]]}{'[]' * len(found[1])}" for found in every
-    ]
 
 
 def _readable(member: str) -> str:
@@ -80,6 +72,6 @@ def _readable(member: str) -> str:
     title = owner if found["name"] == "<init>" else f"{owner}.{found['name']}"
     if found["parameters"] is None:
         return title
-    types = [each.rpartition(".")[2] for each in _types(found["parameters"])]
+    types = [each.rpartition(".")[2] for each in parameter_types(found["parameters"])]
     more = ["…"] if len(types) > _MOST_TYPES else []
     return cut(f"{title}({', '.join([*types[:_MOST_TYPES], *more])})", 120)

@@ -21,12 +21,8 @@ _BEFORE_LENGTH = 12  # what the field `length` does not count: base offset and l
 _CRC_FROM = 21
 _MAGIC = 2
 _CONTROL = 0x20
-_LEADER_CHANGE, SNAPSHOT_HEADER, SNAPSHOT_FOOTER, VOTERS = (
-    2,
-    3,
-    4,
-    6,
-)  # org.apache.kafka.common.record.ControlRecordType
+# org.apache.kafka.common.record.ControlRecordType
+_LEADER_CHANGE, SNAPSHOT_HEADER, SNAPSHOT_FOOTER, VOTERS = 2, 3, 4, 6
 # KafkaRaftClient.MAX_BATCH_SIZE_BYTES is 8 MiB, and a snapshot's records are batched no larger.
 MOST_BATCH_BYTES = 32 * 2**20
 

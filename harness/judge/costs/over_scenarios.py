@@ -35,11 +35,11 @@ def costs_everywhere(costs: Sequence[Cost], limits: Sequence[CostLimit]) -> tupl
 
 def in_too_few(costs: Sequence[Cost], limits: Sequence[CostLimit]) -> tuple[str, ...]:
     """Return in a sentence what was not judged over all scenarios for lack of them, where anything was."""
-    counts = {figure: len(judged) for (_, _, figure), judged in _everywhere(costs, limits).items()}
-    few = sorted(figure for figure, count in counts.items() if count < LEAST_SCENARIOS)
-    if not few or len(few) == len(counts):
+    found = _everywhere(costs, limits)
+    few = {what for what, judged in found.items() if len(judged) < LEAST_SCENARIOS}
+    if not few or len(few) == len(found):
         return ()
-    which = listed(few, _MOST_NAMED)
+    which = listed(sorted({figure for _, _, figure in few}), _MOST_NAMED)
     return (f"Not held against base's over all scenarios, since fewer than {LEAST_SCENARIOS} have it: {which}.",)
 
 

@@ -138,13 +138,17 @@ def _confirmed(runs: Runs, tested: TestedJar, cases: Cases, failed: Failures, ex
     doubtful = {after.key for before, after in zip(failed, excused, strict=True) if after.excuse != before.excuse}
     units = units_of([case for case in cases if case.key in doubtful], runs.bench.line.slow_tests)
     again = runs.run(replace(tested, label="again"), units, lambda _: None)
-    sure = {case.key for case in again if case.status is Status.FAILED}
-    return tuple(
-        replace(before, message=f"{before.message} (it passed when it ran again, so that it fails now and then)")
-        if before.key in doubtful - sure
-        else after
-        for before, after in zip(failed, excused, strict=True)
-    )
+    ended = {case.key: case.status for case in again}
+
+    def confirmed(before: FailedTest, after: FailedTest) -> FailedTest:
+        if before.key not in doubtful or ended.get(before.key) is Status.FAILED:
+            return after
+        if ended.get(before.key) is not Status.PASSED:
+            return before
+        more = "(it passed when it ran again, so that it fails now and then)"
+        return replace(before, message=f"{before.message} {more}")
+
+    return tuple(map(confirmed, failed, excused))
 
 
 def _in_scope(runs: Runs, candidate: Path, base: Path, scope: TestScope, counted: Cases) -> Cases:
