@@ -1,4 +1,4 @@
-"""Runs that a crash of released jars ended: asked once more, and no excuse for who always ends so; pure."""
+"""Runs that were asked once more, and a crash of released jars that is no excuse for who always ends so; pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from harness.judge.went_alike import runs_of_control
 from harness.model.declaration import Declaration
 from harness.model.outcome_names import KNOWN_CRASH
 from harness.model.runs import Outcome, RunKey, RunResult
-from harness.model.spares import counting, ended_by_known_crash
+from harness.model.spares import counting, ended_by_known_crash, was_spoiled_by_host
 from harness.model.verdict import CellOutcome
 
 _ALWAYS = 3  # runs; released jars end so once in hundreds
@@ -53,4 +53,6 @@ def asked_again(replaced: Collection[RunKey], results: Sequence[RunResult], repe
 def _ended(run: RunResult) -> str:
     if ended_by_known_crash(run):
         return "ended by a crash that released jars have"
+    if was_spoiled_by_host(run):
+        return "was spoiled by the host"
     return f"did not come to its question ({run.expectation})"

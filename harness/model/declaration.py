@@ -40,8 +40,8 @@ class Declaration:
     """Everything that was declared before the first run, and the wall and CPU time each stage took since.
 
     `argv` are the words after the program's name; `host` are facts about the machine by name, as text. `kind` is what
-    the candidate is known to be. `has_spares` says that a run which missed a guard, or ended by a crash of released
-    jars, is asked once more (harness.model.spares), as repeat `repeats` + its own; in folders of before none is.
+    the candidate is known to be. `has_spares` says that a run which did not come to an answer is asked once more
+    (harness.model.spares), as repeat `repeats` + its own; in folders of before none is.
     """
 
     schema: int

@@ -1,7 +1,7 @@
-"""A run that ended by a known crash, or missed a guard, is asked once more, by a spare repeat that was declared; pure.
+"""A run that did not come to an answer is asked once more, by a spare repeat that was declared; pure.
 
-docs/adr/0037-a-crash-of-released-jars-is-asked-once-more.md says why that is no trying until it passes, and
-docs/adr/0040-a-missed-guard-is-asked-once-more.md why a guard is like it.
+docs/adr/0037-a-crash-of-released-jars-is-asked-once-more.md says why that is no trying until it passes, and decisions
+40 and 41 why a missed guard, and a run that the host spoiled, are like it.
 """
 
 from __future__ import annotations
@@ -10,8 +10,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from harness.model.declaration import Declaration
-from harness.model.outcome_names import KNOWN_CRASH, SAYS_NOTHING_OF_THE_BUILD
+from harness.model.outcome_names import HOST_NOT_STARVED, KNOWN_CRASH, SAYS_NOTHING_OF_THE_BUILD
 from harness.model.runs import Outcome, RunKey, RunResult
+
+_MOST_SPOILED = 4  # one run in so many
 
 
 def ended_by_known_crash(result: RunResult) -> bool:
@@ -25,18 +27,31 @@ def missed_a_guard(result: RunResult) -> bool:
     return is_undecided and result.expectation not in SAYS_NOTHING_OF_THE_BUILD
 
 
+def was_spoiled_by_host(result: RunResult) -> bool:
+    """Whether the host kept the run from its answer."""
+    return result.outcome is Outcome.INCONCLUSIVE and result.expectation == HOST_NOT_STARVED
+
+
 def is_spare(declaration: Declaration, key: RunKey) -> bool:
     """Whether a run is none of the declared repeats but one that asks such a repeat once more."""
     return key.repeat > declaration.repeats
 
 
 def spares_due(declaration: Declaration, results: Iterable[RunResult]) -> list[RunKey]:
-    """Return the spare runs that are to be made; none for a spare, nor where none was declared."""
+    """Return the spare runs that may stand for a run; none for a spare, nor where none was declared."""
     return [
         replace(result.key, repeat=declaration.repeats + result.repeat)
         for result in results
-        if declaration.has_spares and not is_spare(declaration, result.key) and _is_asked_again(result)
+        if declaration.has_spares and not is_spare(declaration, result.key) and is_asked_again(result)
     ]
+
+
+def spares_worth_running(declaration: Declaration, results: Sequence[RunResult]) -> list[RunKey]:
+    """Return the spare runs that are to be made; a host that spoiled many runs would spoil their spares too."""
+    spoiled = sum(map(was_spoiled_by_host, results))
+    if spoiled > max(1, len(results) // _MOST_SPOILED):
+        results = [result for result in results if not was_spoiled_by_host(result)]
+    return spares_due(declaration, results)
 
 
 def counting(declaration: Declaration, results: Sequence[RunResult]) -> list[RunResult]:
@@ -58,8 +73,9 @@ def _stands(spare: RunResult, first: RunResult) -> bool:
     return spare.outcome.is_decided or (missed_a_guard(first) and not missed_a_guard(spare))
 
 
-def _is_asked_again(result: RunResult) -> bool:
-    return ended_by_known_crash(result) or missed_a_guard(result)
+def is_asked_again(result: RunResult) -> bool:
+    """Whether the run did not come to an answer, other than by a fault of the harness."""
+    return ended_by_known_crash(result) or missed_a_guard(result) or was_spoiled_by_host(result)
 
 
 def in_place(declaration: Declaration, results: Sequence[RunResult]) -> list[RunResult]:

@@ -12,7 +12,7 @@ from harness.model.arms import Arm, kafkas_compared
 from harness.model.candidate_kind import CandidateKind
 from harness.model.operator_changes import OperatorChanges
 from harness.model.runs import Evidence
-from harness.model.spares import ended_by_known_crash, missed_a_guard
+from harness.model.spares import is_asked_again
 from harness.model.sparklines import Sparklines
 from harness.model.time_book import TimeBook
 from harness.model.verdict import Check, FileDigest, JudgedClaim, JudgedRun, JudgedScenario, VerdictRecord
@@ -313,7 +313,7 @@ def _failures(runs: Sequence[JudgedRun], text: int) -> list[str]:
 
 
 def _has_a_remark(run: JudgedRun) -> bool:
-    return run.check is Check.SKIPPED and (ended_by_known_crash(run) or missed_a_guard(run))
+    return run.check is Check.SKIPPED and is_asked_again(run)
 
 
 def _evidence(file: FileDigest) -> EvidenceView:

@@ -21,7 +21,7 @@ from harness.model.arms import ABSENT, Arm, Role
 from harness.model.declaration import Declaration
 from harness.model.runs import RunKey, RunResult
 from harness.model.setup import Setup
-from harness.model.spares import spares_due
+from harness.model.spares import spares_worth_running
 from harness.rundir.directory import RunDirectory
 from harness.scenario.bounds import seconds
 from harness.scenario.capabilities import old_topics
@@ -68,16 +68,16 @@ def run(
 def ask_again(
     cells: Sequence[PlannedRun], directory: RunDirectory, jobs: int, reporter: Reporter, quiet: Quiet = nullcontext
 ) -> list[RunResult]:
-    """Run the declared spare of each run that ended by a known crash or missed a guard; return the new results."""
+    """Run the declared spare of each run that did not come to an answer; return the new results."""
     results = [run.result.read() for cell in cells if (run := directory.run(cell.key)).result.exists]
     by_key = {cell.key: cell for cell in cells}
     declaration = directory.declaration.read()
     spares = [
         replace(by_key[replace(key, repeat=key.repeat - declaration.repeats)], key=key)
-        for key in spares_due(declaration, results)
+        for key in spares_worth_running(declaration, results)
     ]
     todo = left_to_do(spares, directory.path, reporter)
-    what = "of them once more, since a known crash ended them, or a guard was unmet"
+    what = "of them once more, since a known crash ended them, a guard was unmet, or the host spoiled them"
     return carry_out(todo, directory.path, jobs, reporter, what, quiet) if todo else []
 
 

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.judge.costs.limits import shipped_limits
 from harness.judge.costs.over_scenarios import LEAST_SCENARIOS, costs_everywhere, in_too_few
 from harness.judge.costs.reasons import over_its_limit
 from harness.model.costs import EVERYWHERE, Cost, CostLimit
@@ -87,3 +88,24 @@ def test_its_sentence_names_the_medians_over_scenarios():
 def test_an_arm_and_its_control_are_never_both_over(differences):
     there, back = beside(*differences), beside(*(-each for each in differences))
     assert not (over(there) == [True] and over(back) == [True])
+
+
+@pytest.mark.parametrize("role", ["leader", "voter"])
+def test_who_leads_the_partitions_of_clients_is_luck_in_however_many_scenarios(role):
+    """As stock beside stock: in all seven scenarios that could tell, its partitions were led by another voter."""
+    by_luck = (7.7, 5.8, 0.7, 6.3, 4.3, 9.9, 11.3)
+    assert costs_everywhere(beside(*by_luck, figure=f"{role}_cpu_typical_percent"), shipped_limits()) == ()
+
+
+def test_what_all_nodes_together_took_more_in_each_cluster_is_no_luck():
+    assert (
+        over_shipped("cluster_cpu_typical_percent", 3.2) == over_shipped("observer_cpu_typical_percent", 1.6) == [True]
+    )
+    assert (
+        over_shipped("cluster_cpu_typical_percent", 2.0) == over_shipped("observer_cpu_typical_percent", 0.5) == [False]
+    )
+
+
+def over_shipped(figure, more):
+    costs = beside(*[more] * LEAST_SCENARIOS, figure=figure)
+    return [cost.over for cost in costs_everywhere(costs, shipped_limits())]

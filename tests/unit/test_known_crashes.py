@@ -1,4 +1,4 @@
-"""A run that ended by a known crash, or missed a guard, is asked once more, and both are shown and counted."""
+"""A run that did not come to an answer is asked once more, and both are shown and counted."""
 
 from dataclasses import replace
 
@@ -11,7 +11,7 @@ from harness.logs.log_diff import node_logs
 from harness.model.declaration import Declaration
 from harness.model.node_logs import NodeLogs
 from harness.model.runs import Outcome, RunResult, Verdict
-from harness.model.spares import counting, in_place, replaced, spares_due
+from harness.model.spares import counting, in_place, replaced, spares_due, spares_worth_running
 from harness.model.verdict import CellState, Check
 from harness.report.context import report_context
 from harness.rundir.directory import RunDirectory
@@ -94,13 +94,44 @@ def test_a_guard_that_the_candidate_misses_and_base_meets_holds_it_back_where_it
     assert [each.startswith(begin) for each in record.remarks] == ([] if spare is GUARD else [True])
 
 
-@pytest.mark.parametrize("first", [GUARD, KNOWN])
+@pytest.mark.parametrize(
+    ("spare", "verdict", "counted"),
+    [
+        (H, Verdict.SHIP, (1, 2)),
+        (CRASH, Verdict.HOLD, (1, 2)),
+        (GUARD, Verdict.INCONCLUSIVE, (1, 2)),
+        (STARVED, Verdict.INCONCLUSIVE, (2, 2)),
+        (KNOWN, Verdict.INCONCLUSIVE, (1, 2)),
+    ],
+)
+def test_what_the_host_spoiled_is_answered_by_the_spare_or_stays_the_hosts(spare, verdict, counted):
+    record = judged(R, R, [STARVED, spare])
+    found = record.scenarios[0].cell("patched-on")
+    assert (record.verdict, (found.agreeing, found.declared)) == (verdict, counted)
+    begin = "turn2 on patched-on, repeat 1, was spoiled by the host, and was asked once more: "
+    assert [each.startswith(begin) for each in record.remarks] == [True] * spare[0].is_decided
+    assert found.expectation == ("host_not_starved" if verdict is Verdict.INCONCLUSIVE else found.expectation)
+
+
+@pytest.mark.parametrize(
+    ("spoiled", "of", "asked"), [(1, 2, 1), (2, 8, 2), (3, 8, 0), (5, 22, 5), (6, 22, 0)], ids=lambda each: str(each)
+)
+def test_a_host_that_spoils_more_than_one_run_in_four_is_asked_for_no_more(spoiled, of, asked):
+    shows = [*[STARVED] * spoiled, *[R] * (of - spoiled)]
+    results = ran("turn2", shows, [GUARD], [KNOWN])
+    due = spares_worth_running(plan("turn2", repeats=of), results[:of])
+    assert len(due) == asked
+    others = spares_worth_running(plan("turn2", repeats=of), [*results[: of - 2], *results[of:]])
+    assert {key.arm for key in others} >= {"patched-off", "patched-on"}
+
+
+@pytest.mark.parametrize("first", [GUARD, KNOWN, STARVED])
 def test_what_base_could_not_be_asked_is_asked_once_more_too(first):
     assert judged([first, R], R, H).verdict is Verdict.SHIP
 
 
-@pytest.mark.parametrize("shown", [H, R, STARVED, CRASH])
-def test_nothing_else_is_asked_again_and_a_spare_that_no_crash_asked_for_counts_for_nothing(shown):
+@pytest.mark.parametrize("shown", [H, R, CRASH])
+def test_nothing_else_is_asked_again_and_a_spare_that_nothing_asked_for_counts_for_nothing(shown):
     alone, stray = judged(R, R, shown), judged(R, R, [shown, H])
     assert (stray.verdict, stray.scenarios) == (alone.verdict, alone.scenarios)
     assert len(stray.runs) == len(alone.runs)
@@ -145,7 +176,7 @@ def test_a_crash_of_base_does_not_make_the_measure_of_what_clients_got():
     assert "patched-on fails records_acknowledged" in record.sentence
 
 
-shows = st.sampled_from([H, R, GUARD, KNOWN, None])
+shows = st.sampled_from([H, R, GUARD, KNOWN, STARVED, None])
 
 
 @given(first=st.lists(shows, min_size=1, max_size=4), spares=st.lists(shows, min_size=4, max_size=4))
@@ -163,8 +194,8 @@ def test_whatever_was_run_each_declared_repeat_has_one_result_at_most_and_none_t
     assert {each.repeat for each in asked} == {k for k, what in enumerate(first, 1) if what}
     for each in asked:
         own = first[each.repeat - 1]
-        assert own in (KNOWN, GUARD) or (each.outcome, each.expectation) == own[:2]
-    due = first.count(KNOWN) + first.count(GUARD)
+        assert own in (KNOWN, GUARD, STARVED) or (each.outcome, each.expectation) == own[:2]
+    due = sum(first.count(each) for each in (KNOWN, GUARD, STARVED))
     assert len(replaced(declaration, kept)) <= len(spares_due(declaration, kept)) == due
 
 

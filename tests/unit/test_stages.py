@@ -101,7 +101,7 @@ def leave_result(run_dir, cell, inputs=None, shown=(Outcome.PASSED, "")):
     return folder.path
 
 
-def test_a_run_that_a_crash_of_released_jars_ended_is_asked_once_more_after_all_others_and_no_other_is(
+def test_what_a_known_crash_ended_or_the_host_spoiled_is_asked_once_more_after_all_others_and_nothing_else_is(
     run_dir, ran, monkeypatch
 ):
     RunDirectory(run_dir).declaration.write(replace(ASKED, has_spares=True))
@@ -120,9 +120,10 @@ def test_a_run_that_a_crash_of_released_jars_ended_is_asked_once_more_after_all_
         return todo
 
     monkeypatch.setattr(run_stage, "run_cells", run)
-    assert len(run_stage.run(run_dir, TOOLBOX, QUIET)) == 9
-    assert (len(batches[0]), batches[1:]) == (8, [[RunKey("turn2", "stock", 3)]])
-    run_stage.run(run_dir, TOOLBOX, QUIET)  # gone on with: what the spare showed stands, though it was that crash again
+    assert len(run_stage.run(run_dir, TOOLBOX, QUIET)) == 10
+    spares = [RunKey("turn2", "stock", 3), RunKey("turn2", "patched-on", 4)]
+    assert (len(batches[0]), batches[1:]) == (8, [spares])
+    run_stage.run(run_dir, TOOLBOX, QUIET)  # gone on with: what the spares showed stands, though it was a crash again
     assert batches[2:] == [[]]
 
 

@@ -6,7 +6,7 @@ median of many differences is much steadier than one: a tenth of what a scenario
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from statistics import median
 
 from harness.base.text import listed
@@ -31,6 +31,12 @@ def costs_everywhere(costs: Sequence[Cost], limits: Sequence[CostLimit]) -> tupl
         for judged in _everywhere(costs, limits).values()
         if len(judged) >= LEAST_SCENARIOS
     )
+
+
+def are_over(differences: Sequence[float], most: float) -> bool:
+    """Say whether differences to base, a scenario each, are more than `most` in half of them and nearly all above 0."""
+    above = sum(difference > 0 for difference in differences)
+    return median(differences) > most and above >= len(differences) - (len(differences) >= _FORGIVES_ONE)
 
 
 def in_too_few(costs: Sequence[Cost], limits: Sequence[CostLimit]) -> tuple[str, ...]:
@@ -63,8 +69,8 @@ def _limit(judged: Sequence[Cost], limits: Sequence[CostLimit]) -> CostLimit:
 
 
 def _over(judged: Sequence[Cost], most: float) -> Cost:
-    base, shift = median(cost.base for cost in judged), median(_differences(judged))
-    above = sum(difference > 0 for difference in _differences(judged))
+    differences = _differences(judged)
+    base, shift = median(cost.base for cost in judged), median(differences)
     first = judged[0]
     return Cost(
         scenario=EVERYWHERE,
@@ -76,10 +82,10 @@ def _over(judged: Sequence[Cost], most: float) -> Cost:
         base=base,
         candidate=round(base + shift, 3),
         allowed=round(base + most, 3),
-        over=shift > most and above >= len(judged) - (len(judged) >= _FORGIVES_ONE),
+        over=are_over(differences, most),
         rounds=len(judged),
     )
 
 
-def _differences(judged: Sequence[Cost]) -> Iterator[float]:
-    return (cost.candidate - cost.base for cost in judged if cost.candidate is not None)
+def _differences(judged: Sequence[Cost]) -> Sequence[float]:
+    return [cost.candidate - cost.base for cost in judged if cost.candidate is not None]
