@@ -82,7 +82,7 @@ def decide(
     what was not declared, such as repeats that an earlier plan left in the folder, do not count. `evidence` are the
     files that are judged, which are only shown. `logged` are log lines that claims expect, by claim; `not_compared`
     says why the logs of these results were not compared, in a sentence, `not_read` what of them was not; `power` is
-    what the suite was seen to notice, and `not_measured` says that nobody knows by today's rules.
+    what the suite was seen to notice; `not_measured` says of a SHIP that nobody knows by today's rules.
     Commands that run a cell again are made from `request`, or from the command that was given.
     """
     request = request or record_of(Request, declaration.argv)
@@ -150,7 +150,7 @@ def decide(
             *not_read,
             *_unreached(declaration, coverage, not_reached),
             *untested(proof),
-            *filter(None, [not_measured]),
+            *([not_measured] if verdict is Verdict.SHIP and not_measured else []),
         ),
         timings=declaration.timings,
         cpu_seconds=declaration.cpu_seconds,

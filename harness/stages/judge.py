@@ -20,7 +20,7 @@ from harness.rundir.directory import RunDirectory
 from harness.stages.compared_logs import why_not_compared
 from harness.stages.expected_logs import expected_lines
 from harness.stages.inventory import take_inventory
-from harness.stages.power_data import known_power, why_outdated
+from harness.stages.power_data import known_power, why_unknown
 from harness.stages.rollout_result import judge_rollout, report_rollout
 from harness.stages.timing import timed
 
@@ -46,7 +46,7 @@ def judge_run(directory: RunDirectory) -> VerdictRecord:
     gap = why_not_compared(directory) if declaration.compared else ""
     request = directory.request.read_if_exists()
     power = known_power(declaration, request)
-    outdated = why_outdated(power)
+    unknown = why_unknown(power)
     totals = directory.logs.totals.read_if_exists() if declaration.compared and not gap else None
     record = decide(
         declaration,
@@ -59,8 +59,8 @@ def judge_run(directory: RunDirectory) -> VerdictRecord:
         logged=expected_lines(directory, results, proof.chains if proof else ()),
         not_compared=gap,
         not_read=totals.left_out if totals else (),
-        power=None if outdated else power,
-        not_measured=outdated,
+        power=None if unknown else power,
+        not_measured=unknown if declaration.candidate else "",
     )
     check_record(record)
     directory.verdict.write(record)

@@ -12,6 +12,8 @@ from harness.model.power import SCHEMA, Power
 from harness.model.request import Request, suite_of
 from harness.stages.rules_digest import judging_digest, making_digest
 
+_UNKNOWN = "The smallest defect that would have shown is not known"
+
 
 def power_file(path: Path) -> RecordFile[Power]:
     """Return a file that holds a measurement."""
@@ -31,11 +33,15 @@ def known_power(declaration: Declaration, request: Request | None) -> Power | No
     return next((each for each in of_line if (each.suite, each.profile) == asked), None)
 
 
-def why_outdated(power: Power | None) -> str:
-    """Return in a sentence that other rules noticed than those of today, which may notice less; empty where not."""
-    if power is None or (power.making, power.judging) == (making_digest(), judging_digest()):
-        return ""
-    return (
-        "The smallest defect that would have shown is not known by today's rules: earlier ones were in force when it "
-        f"was measured ({power.measured_at[:10]})."
-    )
+def why_unknown(power: Power | None) -> str:
+    """Return in a sentence why nobody knows what a suite notices by today's rules; empty where that is known.
+
+    Rules of before may have noticed more.
+    """
+    if power is None:
+        return f"{_UNKNOWN}: nobody measured that for this suite, release line and JVM settings (harness power)."
+    if (power.making, power.judging) != (making_digest(), judging_digest()):
+        return (
+            f"{_UNKNOWN} by today's rules: earlier ones were in force when it was measured ({power.measured_at[:10]})."
+        )
+    return ""

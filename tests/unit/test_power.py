@@ -30,7 +30,7 @@ from harness.stages.growing import load_growing
 from harness.stages.judge import judge_run
 from harness.stages.mutants import Workshop
 from harness.stages.power import bounds, curve, measure, next_to_ask
-from harness.stages.power_data import known_power, power_file, why_outdated
+from harness.stages.power_data import known_power, power_file, why_unknown
 from harness.stages.rounds import plan_rounds
 from harness.stages.rules_digest import judging_digest, making_digest
 from harness.toolbox.toolbox import local_toolbox
@@ -279,8 +279,8 @@ def test_what_is_known_is_of_the_same_line_and_jvm_settings(measured) -> None:
 
 @pytest.mark.parametrize("rules", ["making", "judging"])
 def test_what_was_measured_by_other_rules_is_not_named_and_the_verdict_says_so(rules, measured) -> None:
-    assert why_outdated(measured("bootstrap")) == why_outdated(None) == ""
-    outdated = why_outdated(measured("bootstrap", **{rules: "0" * 64}))
+    assert why_unknown(measured("bootstrap")) == ""
+    outdated = why_unknown(measured("bootstrap", **{rules: "0" * 64}))
     shipped = decide(declare("turn2", claims=(FIX,)), ran("turn2", R, R, H), SOUND, not_measured=outdated)
     assert (shipped.verdict, shipped.not_tested) == (Verdict.SHIP, (outdated,))
     assert outdated == (
@@ -293,10 +293,12 @@ def test_a_folder_is_judged_by_no_measurement_of_other_rules(measured, tmp_path:
     directory = RunDirectory(write_sample(tmp_path / "run"))
     directory.request.write(Request())
     said = "The smallest defect that would have shown is not known"
-    assert said not in " ".join(judge_run(directory).not_tested)
+    assert judge_run(directory).not_tested[-1] == (
+        f"{said}: nobody measured that for this suite, release line and JVM settings (harness power)."
+    )
     measured("bootstrap")
     assert judge_run(directory).would_show == ("5 % of a core", "2 lines of log a second")
     measured("bootstrap", judging="0" * 64)
     record = judge_run(directory)
     assert record.would_show == ()
-    assert said in record.not_tested[-1]
+    assert f"{said} by today's rules" in record.not_tested[-1]
