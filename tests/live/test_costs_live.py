@@ -89,6 +89,7 @@ def test_a_lost_observer_that_burns_a_core_is_over_its_limit_at_one_repeat_howev
     assert "observer_raft_busiest_percent" in {cost.figure for cost in costs if cost.over}
 
 
+@pytest.mark.whole
 def test_a_leak_shows_in_a_measured_window(variant, compared):
     base, candidate, costs = compared("turn1", variant(KEEPS_WHAT_IT_APPENDED), soak=20)
     assert (base.outcome, candidate.outcome) == (Outcome.PASSED, Outcome.PASSED)

@@ -318,6 +318,7 @@ def two_kafkas(toolbox, quiet):
     return parts[0], {each.name: each for each in installs}, Finalising(plan, tools)
 
 
+@pytest.mark.whole
 def test_a_kafka_of_another_line_is_rolled_two_nodes_go_back_and_the_features_are_finalised_last(two_kafkas, tmp_path):
     parts, installs, finalising = two_kafkas
     told = " ".join(finalising.plan.told)

@@ -151,7 +151,7 @@ ssl.clientAuth={client}
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # sockets that the library leaves open
-@pytest.mark.parametrize("version", ["2.8.2", "3.9.1"])
+@pytest.mark.parametrize("version", [pytest.param("2.8.2", marks=pytest.mark.whole), "3.9.1"])
 def test_tls_is_spoken_and_what_is_refused_in_it_is_said(toolbox, tmp_path, version):
     ours, other = (make_secrets(tmp_path / name, ["127.0.0.1"]).pem.parent for name in ("ours", "other"))
     tls = {

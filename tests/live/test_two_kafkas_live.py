@@ -54,6 +54,7 @@ def test_an_archive_runs_beside_apaches_release_and_its_nodes_name_the_one_jar_t
     assert {(each.jars, each.differing) for each in seen["kafka"]} == {(57, (f"{CHANGED} {digest[:12]}",))}
 
 
+@pytest.mark.whole
 def test_two_release_lines_run_beside_each_other_each_as_its_own_line_says(toolbox, quiet, tmp_path):
     directory = RunDirectory(tmp_path / "run")
     request = Request(base_kafka="3.9.1", kafka_version="4.3.1", scenarios=("turn1",), builder="ecj")

@@ -120,6 +120,7 @@ def test_a_jar_whose_refresh_does_nothing_is_held_back_by_scenario_and_expectati
     assert "jar-on fails observer_recovers" in effect["sentence"]
 
 
+@pytest.mark.whole
 def test_a_jar_that_throws_in_the_raft_thread_is_held_back_because_its_nodes_die(broken_jar, tmp_path):
     jar = broken_jar("throws-in-raft-thread")
     done = harness("verify", "--jar", jar, "--scenario", "new-mechanism", "--out", "run", *SHORT, cwd=tmp_path)
