@@ -1,6 +1,7 @@
 """The leader loses office in each way there is, one after another, in one cluster."""
 
 from harness.scenario import (
+    append_in_vain,
     has_leader,
     has_new_leader,
     has_no_leader,
@@ -29,9 +30,10 @@ WAITING_FOR_A_LEADER = "10s"
 def leader_loss(plan, cluster, observer):
     """Does the quorum elect another leader, and do all follow it, after a kill, a stop and the loss of its majority?
 
-    The leader has lost its majority when both followers are held (KIP-595: it gives up after 1.5 fetch time-outs). The
-    observer is restarted while the only voter whose address it knows is down, and while nobody leads. When the clients
-    have ended, nobody leads for long enough to measure what that costs.
+    One leader dies with records that no other voter has: it and the observer have to truncate them. The leader has lost
+    its majority when both followers are held (KIP-595: it gives up after 1.5 fetch time-outs). The observer restarts
+    while the only voter whose address it knows is down, and while nobody leads. When the clients have ended, nobody
+    leads for long enough to measure what that costs.
     """
     voter_moves.start_all(plan, observer)
     with plan.phase("the leader is killed"):
@@ -46,6 +48,12 @@ def leader_loss(plan, cluster, observer):
         plan.expect(has_new_leader(), within=AN_ELECTION, named="new_leader_after_stop")
         plan.do(start(second))
         voter_moves.expect_whole(plan, observer, "after_stop")
+    with plan.phase("the leader dies with records that no voter has"):
+        alone, *_ = plan.name_voters("leader with records of its own", "voter without them", "other voter without them")
+        plan.do(hold_followers(), append_in_vain(alone, topics=20), kill(alone), release_followers())
+        plan.expect(has_new_leader(), within=AN_ELECTION, named="new_leader_after_lost_records")
+        plan.do(start(alone))
+        voter_moves.expect_whole(plan, observer, "after_lost_records")
     with plan.phase("the majority hangs"):
         plan.do(hold_followers())
         plan.expect(has_no_leader(), within=FetchTimeouts(1.5), named="leader_without_majority_gives_up")

@@ -5,6 +5,7 @@ import java.io.File;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.lang.management.BufferPoolMXBean;
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryPoolMXBean;
@@ -23,7 +24,7 @@ import javax.management.ObjectName;
  * Appends what a node counts of itself to a file, a line a second: {@code <ms since the epoch> name=value name=value}.
  *
  * <p>The raft module's own metrics by their names, whether the controller is the active one and how long it took for its
- * events, how long a leader committed nothing, and the heap. While the file {@code <file>.collect} is there, the heap is
+ * events, how long a leader committed nothing, the heap, and buffers outside of it. While the file {@code <file>.collect} is there, the heap is
  * collected, that file removed, and a line with {@code live} written.
  */
 public final class NodeFigures implements MetricsReporter {
@@ -140,6 +141,7 @@ public final class NodeFigures implements MetricsReporter {
         }
         put(line, "heap-after-gc", heapAfterCollection());
         put(line, "gc-ms", collectionMillis());
+        put(line, "direct", directBytes());
         if (collected) {
             // What the collection left: a look at the heap would count the buffers that threads have taken since.
             put(line, "live", heapAfterCollection());
@@ -173,6 +175,15 @@ public final class NodeFigures implements MetricsReporter {
         for (MemoryPoolMXBean pool : ManagementFactory.getMemoryPoolMXBeans()) {
             MemoryUsage after = pool.getType() == MemoryType.HEAP ? pool.getCollectionUsage() : null;
             used += after == null ? 0 : after.getUsed();
+        }
+        return used;
+    }
+
+    /** Buffers outside of the heap, which no collection counts: a leak of them ends a node as a full heap does. */
+    private static long directBytes() {
+        long used = 0;
+        for (BufferPoolMXBean pool : ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class)) {
+            used += pool.getName().equals("direct") ? pool.getMemoryUsed() : 0;
         }
         return used;
     }

@@ -33,6 +33,7 @@ _FAST = (
     "-XX:TieredStopAtLevel=1",
     "-XX:-UsePerfData",
 )
+_LIST_OF_ENTRIES = 2**19  # bytes, more than that of any of Kafka's jars
 _ALWAYS = ("-Djava.awt.headless=true", "-Duser.timezone=UTC", "-Dfile.encoding=UTF-8")
 
 
@@ -44,12 +45,23 @@ def flags(profile: Profile, line: Line, archive: Path | None) -> tuple[str, ...]
 
 
 def archive_key(java: Path, class_path: Sequence[Path], profile: Profile) -> str:
-    """Name an archive by what invalidates it: how it is made, the JVM, the collector, every jar's path, size, time."""
+    """Name an archive by what invalidates it: how it is made, the JVM, the collector, every jar's path, size, time.
+
+    And by how each jar ends, which is the list of its entries with their checksums: jars that are made reproducibly
+    may differ by a constant, and have one size and one time.
+    """
     digest = hashlib.sha256(f"{_RECIPE} {java.resolve()} {java.stat().st_mtime_ns} {profile}".encode())
     for jar in class_path:
         stat = jar.stat()
         digest.update(f"{jar}\0{stat.st_size}\0{stat.st_mtime_ns}\0".encode())
+        digest.update(_end_of(jar, stat.st_size))
     return digest.hexdigest()[:20]
+
+
+def _end_of(jar: Path, size: int) -> bytes:
+    with jar.open("rb") as stream:
+        stream.seek(max(size - _LIST_OF_ENTRIES, 0))
+        return stream.read(_LIST_OF_ENTRIES)
 
 
 def archivable(class_list: str) -> str:

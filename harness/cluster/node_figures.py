@@ -28,6 +28,7 @@ _OWN = frozenset(
         "heap-after-gc",
         "gc-ms",
         "live",
+        "direct",
     }
 )
 _WHOLE = re.compile(r"-?\d{1,19}")
@@ -42,9 +43,9 @@ class FiguresLine:
     `numbers` are by Kafka's names of raft-metrics (KIP-595), such as `poll-idle-ratio-avg` and `commit-latency-avg`
     (ms, over the last half minute), with `controller-events` and `controller-event-ms-mean` since the start,
     `active-controller` (Kafka's ActiveControllerCount), `commit-pause-ms` (the longest between two commits of one epoch
-    that this node leads, since the line before), `heap-after-gc` (bytes), `gc-ms`, and `live` (bytes) in lines that
-    follow a collection that was asked for. `metrics` are the types of Kafka's own by their names, whatever their values
-    are: `decimal`, `whole` or `text`.
+    that this node leads, since the line before), `heap-after-gc` (bytes), `gc-ms`, `direct` (bytes of buffers outside
+    of the heap), and `live` (bytes) in lines that follow a collection that was asked for. `metrics` are the types of
+    Kafka's own by their names, whatever their values are: `decimal`, `whole` or `text`.
     """
 
     at: float

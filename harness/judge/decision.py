@@ -92,7 +92,7 @@ def decide(
     results = in_place(declaration, shown)
     ruled = {each.name: rule_scenario(declaration, each, results, shown) for each in declaration.scenarios}
     costs = _costs(declaration, results)
-    lost = lacking(costs) if declaration.kafkas is None else ()
+    lost = () if declaration.is_of_two_releases else lacking(costs)
     found = (
         *reasons_of_proof(proof),
         *reasons_of_costs(declaration, results, costs),
@@ -178,9 +178,9 @@ def _beside_base(declaration: Declaration, results: Sequence[RunResult], again: 
 
 def _costs(declaration: Declaration, results: Sequence[RunResult]) -> tuple[Cost, ...]:
     """Return what the candidate costs beside base; what every node of another release costs is no fault."""
-    one_kafka = declaration.kafkas is None
-    found = costs_of(declaration.compared, results, shipped_limits(), one_kafka=one_kafka)
-    return (*costs_everywhere(found, shipped_limits()), *found) if one_kafka else found
+    one_release = not declaration.is_of_two_releases
+    found = costs_of(declaration.compared, results, shipped_limits(), one_release=one_release)
+    return (*costs_everywhere(found, shipped_limits()), *found) if one_release else found
 
 
 def _worse_in(reasons: Iterable[Reason]) -> frozenset[str]:

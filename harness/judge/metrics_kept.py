@@ -55,7 +55,7 @@ def added_metrics(declaration: Declaration, runs: Sequence[RunResult]) -> tuple[
 
 def _compared(declaration: Declaration, runs: Sequence[RunResult]) -> Iterator[tuple[str, str, _Roles, _Roles]]:
     """Yield each control and arm with the metrics of the roles in which both were seen."""
-    for control, arm in declaration.compared if declaration.kafkas is None else ():
+    for control, arm in () if declaration.is_of_two_releases else declaration.compared:
         before, now = _roles(runs, control), _roles(runs, arm)
         both = [role for role in _WHO if role in before and role in now]
         yield control, arm, {role: before[role] for role in both}, {role: now[role] for role in both}

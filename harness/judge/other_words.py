@@ -11,7 +11,7 @@ from harness.model.told import REFUSALS
 
 def refusals_in_other_words(declaration: Declaration, runs: Sequence[RunResult]) -> tuple[str, ...]:
     """Return in sentences what the candidate refuses in words that base never uses. Two releases are not compared."""
-    compared = declaration.compared if declaration.kafkas is None else ()
+    compared = () if declaration.is_of_two_releases else declaration.compared
     return tuple(sentence for control, arm in compared for sentence in _differing(control, arm, runs))
 
 

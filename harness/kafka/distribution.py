@@ -28,8 +28,11 @@ _HIDES_RAFT = re.compile(rf"(META-INF/versions/\d+/)?{re.escape(RAFT_CLIENT)}")
 _ONE_VERSION = "KRaft came with Kafka 2.8: name a Kafka that has it, with a single version in libs/."
 _DIGITS = 20
 _DIGESTS = "SHA256SUMS"  # of the jars that were unpacked from an archive
-_DEEPEST = 3  # kafka_2.13-3.9.1/libs/x.jar
-_NOT_CLASSES = ("-sources.jar", "-javadoc.jar", "-test.jar", "-tests.jar", "-test-sources.jar")
+_DEEPEST = 5  # confluent-7.9.1/share/java/kafka/x.jar
+# What Kafka's start script leaves out of the class path, and what nobody means to run.
+_OTHER_JARS = ("sources", "src", "javadoc", "scaladoc", "test", "tests", "test-sources")
+_NOT_CLASSES = tuple(f"-{what}.jar" for what in _OTHER_JARS)
+_SHARED = PurePosixPath("share/java/kafka")  # where Confluent's packages have what others have in libs/
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +95,9 @@ def _unpacked(archive: Path, cache: Path) -> Path:
                     "Name a release's kafka_<Scala>-<version>.tgz, or the folder that it was unpacked into.",
                 )
             (top,) = tops
-            made = (folder / "kafka" / top).parent
+            made = folder / "made"
+            made.mkdir()
+            (folder / "kafka" / top).rename(made / "libs")
             write_text(made / _DIGESTS, _digests(made))
             move_folder(made, place)
     return place
@@ -110,7 +115,13 @@ def _digests(place: Path) -> str:
 
 
 def _is_library(path: PurePosixPath) -> bool:
-    return path.suffix == ".jar" and path.parent.name == "libs" and len(path.parts) <= _DEEPEST
+    is_there = path.parent.name == "libs" or path.parent.parts[-3:] == _SHARED.parts
+    return _is_jar(path.name) and is_there and len(path.parts) <= _DEEPEST
+
+
+def _is_jar(name: str) -> bool:
+    """Whether Kafka's start script would see it: the shell's `*.jar` passes over what begins with a dot."""
+    return name.endswith(".jar") and not name.startswith(".")
 
 
 def locked_distribution(lock: Lock, downloads: Downloads) -> Distribution:
@@ -125,18 +136,27 @@ def unpacked_distribution(folder: Path) -> Distribution:
 
     Raises HarnessError when it is none, or when a second jar holds the raft module's classes.
     """
-    libraries = folder.expanduser().absolute() / "libs"
+    libraries = _libraries(folder.expanduser().absolute())
     try:
-        found = sorted(path for path in libraries.iterdir() if path.suffix == ".jar")
+        found = sorted(path for path in libraries.iterdir() if _is_jar(path.name))
     except OSError as error:
         raise HarnessError(
             f"{folder} is not an unpacked Kafka: {libraries} cannot be read ({error.strerror}).",
-            "Name the folder that holds bin/, config/ and libs/.",
+            f"Name the folder that holds bin/, config/ and libs/, or {_SHARED}/.",
         ) from error
     jars = tuple(path for path in found if not path.name.endswith(_NOT_CLASSES))
     raft = _only_raft_jar(jars, str(folder))
     _check_nothing_hides(raft, jars)
     return Distribution(jar_version(raft), jars, raft, f"Kafka {jar_version(raft)} unpacked in {folder}")
+
+
+def _libraries(folder: Path) -> Path:
+    """Return where a Kafka's jars lie: its libs/, Confluent's folder, or the folder itself that has a raft jar."""
+    if (folder / "libs").is_dir():
+        return folder / "libs"
+    if any(folder.glob("kafka-raft-*.jar")):
+        return folder
+    return folder / _SHARED if (folder / _SHARED).is_dir() else folder / "libs"
 
 
 def jar_version(jar: Path) -> str:

@@ -12,7 +12,8 @@ from harness.base.files import write_text
 from harness.base.paths import is_checkout, user_data_root
 from harness.toolbox.lockfile import Lock, format_lock, parse_lock, shipped_locks
 
-_VERSION = re.compile(r"\d+(\.\d+)+([.-][A-Za-z0-9_.-]+)?")
+# As makers of builds write them (harness.kafka.versions), and `3.9`; nothing that could leave a folder.
+_VERSION = re.compile(r"\d+(\.\d+)+([A-Za-z._+-][\w.+-]*)?", re.ASCII)
 
 
 def user_locks() -> Path:

@@ -40,7 +40,7 @@ from harness.logs.read.rewordings import rewordings
 from harness.logs.read.spark import session
 from harness.logs.read.statements import Library
 from harness.logs.results import write
-from harness.model.arms import Arm, Role, kafkas_compared
+from harness.model.arms import Arm, Role, are_of_two_releases
 from harness.model.findings import Contrast
 from harness.model.node_logs import NodeLogs
 from harness.model.runs import RunKey
@@ -105,10 +105,9 @@ def diff_run(
 
 
 def _renamed(arms: Sequence[Arm], known: Mapping[str, Library]) -> dict[str, Renamed]:
-    """Return what arms of another Kafka than base's log in other words, by arm."""
-    kafkas = kafkas_compared(arms)
+    """Return what arms of another release than base's log in other words, by arm."""
     base = next((arm.name for arm in arms if arm.role is Role.BASE), "")
-    if not kafkas:
+    if not are_of_two_releases(arms):
         return {}
     return {arm.name: rewordings(known[base], known[arm.name]) for arm in arms if not arm.role.is_control}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Annotated
@@ -145,10 +145,21 @@ def plan_arms(base: Build, candidate: Build, flag: ClaimedFlag, java: str) -> tu
 
 def kafkas_compared(arms: Sequence[Arm]) -> tuple[Kafka, Kafka] | None:
     """Return base's Kafka and the candidate's where they are two; None where only a raft jar differs."""
-    bases = [arm.build.kafka for arm in arms if arm.role is Role.BASE]
-    others = [arm.build.kafka for arm in arms if not arm.role.is_control]
-    pairs = ((base, other) for base in bases for other in others if not other.is_same(base))
-    return next(pairs, None)
+    return next(((base.kafka, other.kafka) for base, other in _of_two_kafkas(arms)), None)
+
+
+def are_of_two_releases(arms: Sequence[Arm]) -> bool:
+    """Return whether base and the candidate are Kafkas of two releases: a vendor's of the same one is none.
+
+    Each release logs, measures and costs what its own nodes do.
+    """
+    return any(base.kafka_version != other.kafka_version for base, other in _of_two_kafkas(arms))
+
+
+def _of_two_kafkas(arms: Sequence[Arm]) -> Iterator[tuple[Build, Build]]:
+    bases = [arm.build for arm in arms if arm.role is Role.BASE]
+    others = [arm.build for arm in arms if not arm.role.is_control]
+    return ((base, other) for base in bases for other in others if not other.kafka.is_same(base.kafka))
 
 
 def _default(build: Build) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from harness.base.errors import HarnessError
-from harness.model.arms import Arm, Kafka, Role, kafkas_compared
+from harness.model.arms import Arm, Kafka, Role, are_of_two_releases, kafkas_compared
 from harness.model.candidate_kind import CandidateKind
 from harness.model.claims import Claim, Expected
 from harness.model.request import MOST_REPEATS
@@ -133,6 +133,11 @@ class Declaration:
     def kafkas(self) -> tuple[Kafka, Kafka] | None:
         """Base's Kafka and the candidate's where they are two; None where only a raft jar differs."""
         return kafkas_compared(self.arms)
+
+    @property
+    def is_of_two_releases(self) -> bool:
+        """Whether base and the candidate are Kafkas of two releases, and not one with other jars in it."""
+        return are_of_two_releases(self.arms)
 
     @property
     def flag_key(self) -> str:

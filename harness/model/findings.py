@@ -95,8 +95,8 @@ class Contrast:
     """The log differences between two arms: base/off (is the flag inert?), off/on (effect), base/on (rollout).
 
     `renamed` says in sentences what the candidate's version logs in other words, or by another class, than base's: it
-    was compared as the same. `of_two_kafkas` says that base and the candidate are two Kafkas, and not one with two raft
-    jars: then floods alone decide.
+    was compared as the same. `of_two_kafkas` says that base and the candidate are Kafkas of two releases: then
+    floods alone decide.
     """
 
     base: str

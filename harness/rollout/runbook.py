@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
 from harness.cluster.node import STOP_TIMEOUT_SECONDS
+from harness.model.arms import Build
 from harness.model.features import FeaturePlan
 from harness.model.rollout import CheckResult, Rehearsal, RolloutOutcome, RolloutVerdict, Turn
 from harness.rollout.client_security import topology_of
@@ -19,6 +20,8 @@ from harness.rollout.script_calls import ELECTION, IN_SHELL, ScriptCall, in_shel
 
 HOME = "/opt/kafka"
 IDS_AGREE = "the topic ids on every broker's disks are those of the cluster"
+RAFT = "kafka-raft"
+_TELLING_NAME = re.compile(r"[\w.+-]+\.jar", re.ASCII)  # it stands in a shell script
 _BY_HAND = "systemctl is-active kafka   # on every node"
 _ELECTED = "“Successfully completed leader election (PREFERRED) for partitions …”, or nothing where none was needed"
 
@@ -99,9 +102,11 @@ class NodeTurn:
 
 @dataclass(frozen=True, slots=True)
 class Swap:
-    """What is replaced: versions, raft jars and their digests of both sides; with `whole` not the raft jar alone.
+    """What is replaced: versions of both sides, a jar by which they are told apart, and its digests.
 
-    `base_home` and `candidate_home` are folders in which both whole Kafkas may lie side by side.
+    That is the raft jar; of Kafkas with one raft jar another. With `whole` all of Kafka is replaced: `base_home` and
+    `candidate_home` are folders in which both may lie side by side, `base_added` and `candidate_added` the raft jars
+    that have to be put into them, empty where a Kafka has its own.
     """
 
     whole: bool
@@ -113,6 +118,13 @@ class Swap:
     candidate_sha256: str
     base_home: str
     candidate_home: str
+    base_added: str = ""
+    candidate_added: str = ""
+
+    @property
+    def module(self) -> str:
+        """What the jar is called but for its version: `kafka-raft`."""
+        return module_of(self.base_jar)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,17 +237,54 @@ def _secured(found: RolloutVerdict) -> str:
 def _swap(found: RolloutVerdict) -> Swap:
     base, candidate = found.base.build, found.candidate.build
     whole = found.is_whole
-    jar = PurePath(base.jar).name
+    jars = told_apart_by(base, candidate) if whole else (_raft_jar(base), _raft_jar(base))
     return Swap(
         whole,
         base.kafka_version,
         candidate.kafka_version,
-        jar,
-        candidate.kafka.raft_jar if whole else jar,
-        base.jar_sha256,
-        candidate.jar_sha256,
+        *jars,
+        _installed(base)[jars[0]],
+        _installed(candidate)[jars[1]] if whole else candidate.jar_sha256,
         *_homes(base.kafka_version, candidate.kafka_version),
+        *(_added(build) if whole else "" for build in (base, candidate)),
     )
+
+
+def told_apart_by(base: Build, candidate: Build) -> tuple[str, str]:
+    """Return the names of a jar whose digest differs between two whole Kafkas: the raft jar, or a module of Kafka's.
+
+    Where no jar that both have differs, it is the raft jar all the same.
+    """
+    before, after = _installed(base), _installed(candidate)
+    of_base = {module_of(name): name for name in before if _TELLING_NAME.fullmatch(name)}
+    pairs = [(of_base.get(module_of(name), ""), name) for name in after if _TELLING_NAME.fullmatch(name)]
+    differing = [(old, new) for old, new in pairs if old and before[old] != after[new]]
+    return min(differing, key=_telling, default=(_raft_jar(base), _raft_jar(candidate)))
+
+
+def _telling(pair: tuple[str, str]) -> tuple[bool, bool, str]:
+    module = module_of(pair[1])
+    return module != RAFT, not module.startswith("kafka"), module
+
+
+def module_of(jar: str) -> str:
+    """Return what a jar is called but for its version: `kafka_2.13` for kafka_2.13-3.9.1.jar."""
+    return re.sub(r"-\d.*$|\.jar$", "", jar)
+
+
+def _installed(build: Build) -> Mapping[str, str]:
+    """Return the digests of all jars that a node runs, by the names under which they are installed."""
+    return {**build.kafka.others, _raft_jar(build): build.jar_sha256}
+
+
+def _raft_jar(build: Build) -> str:
+    """Return under which name the raft jar is installed: its Kafka's own, whatever the given file is called."""
+    return build.kafka.raft_jar or PurePath(build.jar).name
+
+
+def _added(build: Build) -> str:
+    """Return the file of a raft jar that is not its Kafka's own; empty where it is."""
+    return "" if build.kafka.jars.get(build.kafka.raft_jar) == build.jar_sha256 else PurePath(build.jar).name
 
 
 def _homes(base: str, candidate: str) -> tuple[str, str]:

@@ -160,7 +160,7 @@ right_jar() {
     wanted=$NEW_SHA256
     [ "$1" != base ] || wanted=$BASE_SHA256
     held=$(running_jar "$NODE" </dev/null) || halt "running_jar $NODE failed"
-    [ "$held" = "$wanted" ] || halt "the live process of node $NODE holds ${held:-no raft jar} open, not $wanted"
+    [ "$held" = "$wanted" ] || halt "the live process of node $NODE holds ${held:-no such jar} open, not $wanted"
 }
 
 # Of ERROR lines, each with the line below it, those that speak against a jar.

@@ -8,7 +8,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from harness.base.text import cut, visible
-from harness.rollout.runbook import HOME, IDS_AGREE, Command, Finish, Item, Leaders, NodeTurn, Runbook, Swap
+from harness.rollout.runbook import (
+    HOME,
+    IDS_AGREE,
+    RAFT,
+    Command,
+    Finish,
+    Item,
+    Leaders,
+    NodeTurn,
+    Runbook,
+    Swap,
+)
 
 _MOST_LINES = 8
 _MOST_WIDTH = 120
@@ -107,10 +118,17 @@ def _beforehand_whole(swap: Swap) -> list[str]:
         "",
         "```sh",
         f"readlink -f {HOME}   # {swap.base_home}",
+        *_adding(swap.base_added, swap.base_home),
+        *_adding(swap.candidate_added, swap.candidate_home),
         f"sha256sum {swap.base_home}/libs/{swap.base_jar}   # {swap.base_sha256}",
         f"sha256sum {swap.candidate_home}/libs/{swap.candidate_jar}   # {swap.candidate_sha256}",
         "```",
     ]
+
+
+def _adding(jar: str, home: str) -> list[str]:
+    """Return how a raft jar takes the place of the one that a Kafka came with."""
+    return [f"rm {home}/libs/{RAFT}-*.jar && cp {shlex.quote(jar)} {home}/libs/"] if jar else []
 
 
 def _plain(text: str) -> str:

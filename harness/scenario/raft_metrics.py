@@ -24,6 +24,7 @@ _EPOCH = "current-epoch"
 _EVENTS, _EVENT_MEAN = "controller-events", "controller-event-ms-mean"
 _GC = "gc-ms"
 _LIVE = "live"
+_DIRECT = "direct"
 _MEGABYTE = 2**20
 _LATE_SECONDS = 0.5
 _LEAST_LINES = 4  # seconds in a role of which its metrics are told
@@ -220,17 +221,26 @@ def _values(lines: Iterable[FiguresLine], name: str) -> list[float]:
 
 
 def growth_in_window(window: str, nodes: Sequence[NodeLines], start: float, end: float) -> Mapping[str, float]:
-    """Return by how much the heap grew that grew most in a measured window, by kind of node.
+    """Return by how much the heap grew that grew most in a measured window, and buffers outside of it, by kind of node.
 
     Heaps were collected before `start` and after `end` (seconds since the epoch); the line that says so may be late.
     """
     found: dict[str, float] = {}
     for node in nodes:
-        live = [line for line in node.lines if _LIVE in line.numbers]
-        before = [line for line in live if line.at <= start + _LATE_SECONDS][-1:]
-        after = [line for line in live if line.at >= end][:1]
-        for one, other in zip(before, after, strict=False):
-            name = f"{window}_{node.kind}_heap_growth_megabytes"
-            grown = (other.numbers[_LIVE] - one.numbers[_LIVE]) / _MEGABYTE
+        for what, bytes_grown in (*_heap_growth(node, start, end), *_direct_growth(node, start, end)):
+            name, grown = f"{window}_{node.kind}_{what}_growth_megabytes", bytes_grown / _MEGABYTE
             found[name] = round(max(found.get(name, grown), grown), 2)
     return found
+
+
+def _heap_growth(node: NodeLines, start: float, end: float) -> Iterator[tuple[str, float]]:
+    live = [line for line in node.lines if _LIVE in line.numbers]
+    before = [line for line in live if line.at <= start + _LATE_SECONDS][-1:]
+    after = [line for line in live if line.at >= end][:1]
+    for one, other in zip(before, after, strict=False):
+        yield "heap", other.numbers[_LIVE] - one.numbers[_LIVE]
+
+
+def _direct_growth(node: NodeLines, start: float, end: float) -> Iterator[tuple[str, float]]:
+    if within := _values([line for line in node.lines if start <= line.at <= end], _DIRECT):
+        yield "direct", within[-1] - within[0]

@@ -92,7 +92,7 @@ class Downloads:
 
     def _pinned(self, coordinate: str, purpose: Purpose, progress: Progress) -> Artifact:
         def take(context: MavenContext) -> Artifact:
-            staged = _download(checked_coordinate(coordinate), context)
+            staged = _download(_coordinate(coordinate), context)
             if not zipfile.is_zipfile(staged):
                 raise HarnessError(f"{coordinate} came incomplete or is no jar.", "Try again.")
             artifact = Artifact(coordinate, sha256_of(staged), staged.stat().st_size, purpose)
@@ -154,6 +154,13 @@ def _side_by_side(act: Callable[[S], T], wanted: Iterable[S]) -> tuple[T, ...]:
             return tuple(each.result() for each in waiting)
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _coordinate(text: str) -> str:
+    try:
+        return checked_coordinate(text)
+    except ValueError as error:  # a maker's version may have signs that no repository has
+        raise HarnessError(f"{error}.", "It is not fetched.") from error
 
 
 def _download(coordinate: str, context: MavenContext) -> Path:

@@ -239,6 +239,18 @@ def test_what_happens_in_a_measured_window_counts_for_the_window_alone(tmp_path)
     assert found["idle_voter_info_lines_per_second"] == found["idle_voter_error_lines_per_second"] == 0
 
 
+def test_what_a_node_writes_in_a_measured_window_is_counted(tmp_path, monkeypatch):
+    written = iter([3_000_000, 3_500_000])
+    monkeypatch.setattr("harness.scenario.monitors.costs.written_bytes", lambda _pid: next(written))
+    record, node = Record(tmp_path), SomeNode(tmp_path)
+    monitor = Costs(record, cluster_of(node))
+    monitor.begin_window("idle")
+    time.sleep(0.5)
+    monitor.end_window("idle")
+    monitor.after()
+    assert monitor.measures()["idle_voter_written_kilobytes_per_second"] == pytest.approx(1000, rel=0.2)
+
+
 def life_of(samples, *, start, end):
     life = Life(1, "voter", Path("x"), Moment(start, 1000 + start), [Sample(at, "voter", at, at) for at in samples])
     life.end = Moment(end, 1000 + end)

@@ -1,5 +1,6 @@
 """Java homes and distributions: what is taken for one, and what is refused."""
 
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from harness.base import archives
 from harness.base.errors import HarnessError
 from harness.building.jars import write_jar
-from harness.kafka.distribution import RAFT_CLIENT, unpacked_distribution, version_in_properties
+from harness.kafka.distribution import RAFT_CLIENT, distribution_at, unpacked_distribution, version_in_properties
 from harness.toolbox.java import runtime_at, version_in
 from harness.toolbox.toolbox import local_toolbox
 
@@ -19,6 +20,9 @@ def kafka(tmp_path: Path) -> Path:
     for name in ("kafka-raft-3.9.1.jar", "kafka-clients-3.9.1.jar", "kafka-raft-3.9.1-sources.jar"):
         write_jar(version, folder / "libs" / name)
     (folder / "libs" / "notes.txt").touch()
+    for name in ("kafka-clients-3.9.1-src.jar", "kafka_2.13-3.9.1-scaladoc.jar"):
+        write_jar({}, folder / "libs" / name)
+    (folder / "libs" / "._kafka-clients-3.9.1.jar").write_bytes(b"what macOS packs beside a file, and no jar")
     return folder
 
 
@@ -26,6 +30,26 @@ def test_an_unpacked_kafka_is_its_jars_and_the_version_inside(kafka):
     found = unpacked_distribution(kafka)
     assert [jar.name for jar in found.jars] == ["kafka-clients-3.9.1.jar", "kafka-raft-3.9.1.jar"]
     assert (found.version, found.raft_jar.name) == ("3.9.1-acme", "kafka-raft-3.9.1.jar")
+
+
+@pytest.mark.parametrize("place", ["share/java/kafka", "."])
+def test_its_jars_may_lie_where_confluent_has_them_or_in_the_named_folder_itself(kafka, tmp_path, place):
+    folder = tmp_path / "other"
+    (folder / place).parent.mkdir(parents=True, exist_ok=True)
+    (kafka / "libs").rename(folder / place)
+    found = unpacked_distribution(folder)
+    assert {jar.parent for jar in found.jars} == {folder / place}
+    assert len(found.jars) == 2
+
+
+@pytest.mark.parametrize("within", ["kafka_2.13-3.9.1/libs", "confluent-7.9.1/share/java/kafka"])
+def test_the_jars_of_an_archive_are_found_in_either_place(kafka, tmp_path, within):
+    with tarfile.open(tmp_path / "kafka.tgz", "w:gz") as archive:
+        for jar in sorted((kafka / "libs").iterdir()):
+            archive.add(jar, f"{within}/{jar.name}")
+    for _ in range(2):  # unpacked, and found as it was unpacked
+        found = distribution_at(tmp_path / "kafka.tgz", tmp_path / "cache")
+        assert [jar.name for jar in found.jars] == ["kafka-clients-3.9.1.jar", "kafka-raft-3.9.1.jar"]
 
 
 @pytest.mark.parametrize("entry", [RAFT_CLIENT, f"META-INF/versions/11/{RAFT_CLIENT}"])

@@ -87,7 +87,9 @@ def record():
 
 
 def ready(sha256=JAR, flag="true"):
-    return SomeNode(NodeState.READY, proof=ObservedArm(42, "/x/kafka-raft.jar", sha256, flag))
+    node = SomeNode(NodeState.READY, proof=ObservedArm(42, "/x/kafka-raft.jar", sha256, flag))
+    node.log_file = Path(__file__)  # any file with something in it
+    return node
 
 
 def test_every_run_is_watched_for_deaths_leaders_starvation_proofs_progress_and_threads():
@@ -144,6 +146,19 @@ def test_a_node_that_runs_what_was_installed_proves_it(record):
 def test_a_node_that_does_not_run_what_was_installed_is_reported(record, node, kind, story):
     ProofMonitor(record, cluster_of(node)).on_node(node, 1)
     assert record.stories == [(kind, story)]
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_a_node_that_is_ready_and_has_logged_nothing_breaks_the_run(record, tmp_path, is_there):
+    """Its log4j options are another library's: nothing would be compared, and no rule of Raft would be broken."""
+    node = ready()
+    node.log_file = tmp_path / "server.log"
+    if is_there:
+        node.log_file.touch()
+    ProofMonitor(record, cluster_of(node)).on_node(node, 1)
+    ((kind, story),) = record.stories
+    assert kind is IncidentKind.HARNESS_FAILED
+    assert story.startswith("node 1 is ready and wrote nothing into its server.log: ")
 
 
 def test_a_node_that_was_started_and_never_proved_is_reported(record):

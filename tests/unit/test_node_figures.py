@@ -187,6 +187,14 @@ def test_a_heap_grew_in_a_window_by_what_collections_at_both_ends_left():
     assert found == {"idle_voter_heap_growth_megabytes": 5}
 
 
+def test_buffers_outside_of_the_heap_grew_from_the_first_line_of_a_window_to_its_last():
+    sizes = ((9, 1), (10.5, 3), (20, 4), (39.5, 9), (40.5, 99))
+    lines = [(at, "leader", {"direct": size * MB}) for at, size in sizes]
+    steady = node((11, "follower", {"direct": 2 * MB}), (39, "follower", {"direct": MB}))
+    assert growth_in_window("idle", [steady, node(*lines)], 10, 40) == {"idle_voter_direct_growth_megabytes": 6}
+    assert growth_in_window("idle", [node((9, "leader", {"direct": MB}))], 10, 40) == {}
+
+
 def test_the_longest_pause_between_two_commits_counts_once_a_node_is_warm():
     lines = [(at, "leader", {"commit-pause-ms": ms}) for at, ms in ((1, 1900.0), (5, 510.0), (6, 1600.0), (7, 505.0))]
     after = (8, "follower", {"commit-pause-ms": 700.0})  # it ended while the node still led

@@ -165,6 +165,40 @@ def test_the_page_says_what_going_back_means_and_what_the_commands_printed_with_
     assert "It was not rehearsed to its end." in whole_page(sample.whole_rollout(rehearsed=False))
 
 
+def vendors_rollout(**jars):
+    """Return a rollout of Apache's 3.9.2 to a vendor's, in which these jars are others."""
+    found = sample.whole_rollout()
+    base = found.base.build
+    kafka = replace(base.kafka, place="/dist/acme.tgz", jars={**base.kafka.jars, **jars})
+    build = replace(base, kafka=kafka, jar_sha256=kafka.jars[kafka.raft_jar])
+    return replace(found, candidate=replace(found.candidate, build=build))
+
+
+def test_kafkas_with_one_raft_jar_are_told_apart_by_another_of_their_modules():
+    found = vendors_rollout(**{"kafka-clients-3.9.2.jar": "a" * 64, "acme-metrics-1.jar": "b" * 64})
+    book = runbook(found)
+    assert (book.swap.base_sha256, book.swap.candidate_sha256) == ("2" * 64, "a" * 64)
+    script, text = shell_script(book), markdown(book)
+    assert "*/kafka-clients-*.jar*) sha256sum" in script
+    assert "NEW_SHA256=" + "a" * 64 in script.replace("'", "")
+    assert f"sha256sum /opt/kafka-3.9.2-new/libs/kafka-clients-3.9.2.jar   # {'a' * 64}" in text
+    assert "cp " not in text.partition("Before the first turn")[2].partition("```sh")[2].partition("```")[0]
+
+
+def test_a_jar_whose_name_could_end_a_word_of_the_script_tells_nothing_apart():
+    hostile = "kafka-$(touch x)'-3.9.2.jar"
+    found = vendors_rollout(**{hostile: "a" * 64})
+    assert runbook(found).swap.candidate_jar == "kafka-raft-3.9.2.jar"
+    assert "$(touch" not in shell_script(runbook(found))
+
+
+def test_a_whole_kafka_with_a_raft_jar_of_its_own_gets_that_one_before_the_first_turn():
+    found = sample.whole_rollout()
+    build = replace(found.candidate.build, jar="/jars/it's new.jar", jar_sha256="d" * 64)
+    text = markdown(runbook(replace(found, candidate=replace(found.candidate, build=build))))
+    assert "rm /opt/kafka-4.3.1/libs/kafka-raft-*.jar && cp 'it'\"'\"'s new.jar' /opt/kafka-4.3.1/libs/" in text
+
+
 def test_the_runbook_of_whole_kafkas_is_the_golden_one():
     """It changes only on purpose: `python tests/unit/test_rollout_report.py` writes it anew."""
     assert markdown(runbook(sample.whole_rollout())) == WHOLE_GOLDEN.read_text(encoding="utf-8")

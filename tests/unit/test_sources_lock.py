@@ -101,7 +101,9 @@ def test_what_is_no_version_never_becomes_a_file_name(version):
         checked_version(version)
 
 
-@pytest.mark.parametrize("version", ["3.9.1", "4.0.0-rc1", "3.9.1-acme.2", "2.8.2"])
+@pytest.mark.parametrize(
+    "version", ["3.9.1", "4.0.0-rc1", "3.9.1-acme.2", "2.8.2", "3.9.1+acme.2", "3.9.1_acme", "3.9.1p1", "3.9"]
+)
 def test_releases_candidates_and_vendor_builds_are_versions(version):
     assert checked_version(version) == version
 

@@ -20,27 +20,27 @@ def costs_of(
     runs: Sequence[RunResult],
     limits: Sequence[CostLimit],
     *,
-    one_kafka: bool = True,
+    one_release: bool = True,
 ) -> tuple[Cost, ...]:
     """Return every figure that has a limit and was measured on both sides, or ought to have been, by scenario.
 
-    `compared` are the names of a control and of the arm held against it; `one_kafka` says that both are builds of one.
+    `compared` are the names of a control and of the arm held against it; `one_release` says that both are of one.
     """
     scenarios = dict.fromkeys(run.scenario for run in runs)
     return tuple(
         cost
         for scenario in scenarios
         for control, arm in compared
-        for cost in _costs(rounds_of(runs, scenario, control, arm), limits, one_kafka)
+        for cost in _costs(rounds_of(runs, scenario, control, arm), limits, one_release)
     )
 
 
-def _costs(rounds: Sequence[Round], limits: Sequence[CostLimit], one_kafka: bool) -> Iterator[Cost]:
+def _costs(rounds: Sequence[Round], limits: Sequence[CostLimit], one_release: bool) -> Iterator[Cost]:
     for name in sorted({name for each in rounds for name in each.base.measures}):
         if found := limit_of(name, limits):
             if measured := [each for each in rounds if each.has(name)]:
                 cost = _cost(measured, name, *found)
-                has_its_own = found[0].level and not one_kafka
+                has_its_own = found[0].level and not one_release
                 yield replace(cost, over=False, not_judged="each release has its own") if has_its_own else cost
             elif lacking := [each for each in rounds if each.lacks(name) and not found[0].may_lack]:
                 yield _unmeasured(lacking, name, *found)

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from harness.base.waiting import wait_until
 from harness.cluster.cluster import Cluster
-from harness.cluster.host_accounts import RaftThreads, descriptors_of, processor_seconds, threads_of
+from harness.cluster.host_accounts import RaftThreads, descriptors_of, processor_seconds, threads_of, written_bytes
 from harness.cluster.node import Node, NodeState
 from harness.cluster.node_figures import ask_for_collection, read_figures
 from harness.cluster.watch import Look
@@ -68,6 +68,8 @@ class Costs(Monitor):
         self._phases: list[tuple[str, float]] = []
         self._windows: list[tuple[str, Period]] = []
         self._window_began = Moment.now()
+        self._written: Mapping[int, int] = {}
+        self._written_in_windows: dict[str, float] = {}
         self._figures: dict[str, float] = {}
         self._by_phase: Mapping[str, Mapping[str, float]] = {}
         self._metrics: Mapping[str, Mapping[str, str]] = {}
@@ -102,10 +104,13 @@ class Costs(Monitor):
         self._nobody_leads = self._looked_at - self._led_at > _LEADERLESS_SECONDS
         self._collect_heaps()
         self._window_began = self._moment()
+        self._written = self._bytes_written()
 
     def end_window(self, name: str) -> None:
         """Have every heap collected again."""
-        self._windows.append((name, Period(self._window_began, self._moment())))
+        window = Period(self._window_began, self._moment())
+        self._windows.append((name, window))
+        self._note_written(name, window.end.monotonic - window.start.monotonic)
         self._nobody_leads = False
         self._collect_heaps()
 
@@ -135,6 +140,7 @@ class Costs(Monitor):
             **measures_of_lines(lines),
             **measures_of_logs(logged_in(period, life.kind, life.log) for life, period in stretches),
         }
+        self._figures |= self._written_in_windows
         self._metrics = metrics_of_roles(lines)
         for name, window in self._windows:
             self._figures |= self._measures_of_window(name, window, lines)
@@ -163,6 +169,18 @@ class Costs(Monitor):
             **growth_in_window(name, lines, window.start.epoch, window.end.epoch),
             **measures_of_logs((logged_in(window, _kind(node), node.log_file) for node in nodes), name),
         }
+
+    def _bytes_written(self) -> Mapping[int, int]:
+        return {pid: written_bytes(pid) for node in self.cluster.running if (pid := node.pid)}
+
+    def _note_written(self, window: str, seconds: float) -> None:
+        """Note what the node wrote that wrote most in a window, in kB a second, by kind of node."""
+        now = self._bytes_written()
+        for node in self.cluster.running:
+            if node.pid in self._written.keys() & now.keys():
+                name = f"{window}_{_kind(node)}_written_kilobytes_per_second"
+                rate = (now[node.pid] - self._written[node.pid]) / seconds / 1000
+                self._written_in_windows[name] = max(self._written_in_windows.get(name, 0.0), round(rate, 1))
 
     def _collect_heaps(self) -> None:
         asked = [ask_for_collection(node.figures_file) for node in self.cluster.running if node.figures_file.exists()]

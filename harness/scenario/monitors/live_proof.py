@@ -1,7 +1,8 @@
-"""Every node must run what was installed on it, as seen on the live process."""
+"""Every node must run what was installed on it, as seen on the live process, and log where the harness reads."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
@@ -10,7 +11,7 @@ from harness.cluster.cluster import Cluster
 from harness.cluster.node import Node, NodeState
 from harness.cluster.observed_arm import apart_from_base, mismatch
 from harness.cluster.protocol import Unreachable
-from harness.model.events import NodeProved
+from harness.model.events import NodeProved, Noted
 from harness.model.incidents import Incident, IncidentKind
 from harness.scenario.monitors.base import Monitor, RunRecord
 from harness.scenario.verbs import monitor
@@ -31,6 +32,17 @@ class LiveProof(Monitor):
         if node.state is NodeState.READY:
             self._prove(node)
 
+    def _look_at_log(self, node: Node) -> None:
+        """Without its log nothing is compared, and rules of Raft judge nothing; both would say that all is well."""
+        with suppress(FileNotFoundError):
+            if node.log_file.stat().st_size:
+                return
+        story = (
+            f"node {node.id} is ready and wrote nothing into its {node.log_file.name}: its Kafka may log by another "
+            "library than its release line does"
+        )
+        self._report(IncidentKind.HARNESS_FAILED, story, self.record.write(Noted(story, node.id)))
+
     def _prove(self, node: Node) -> None:
         try:
             proof = node.prove(self.record.flag_key)
@@ -45,6 +57,7 @@ class LiveProof(Monitor):
         if problem := mismatch(proof, node.install):
             self._report(IncidentKind.WRONG_BUILD, f"node {node.id} {problem}", line)
         self._proved.add(node.id)
+        self._look_at_log(node)
 
     def after(self) -> None:
         """Every node that was started must have been seen."""
