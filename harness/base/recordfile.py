@@ -60,8 +60,12 @@ class RecordFile(Generic[T]):
 
     def read(self) -> T:
         """Return the record. Raises HarnessError that names the file: it is absent, damaged, or of another schema."""
-        if self.absent and not self.exists:
-            raise self.absent()
+        try:
+            absent = self.absent if self.absent and not self.exists else None
+        except OSError as error:
+            raise HarnessError(f"{self.path} cannot be seen: {error.strerror}.", "Let this user read it.") from error
+        if absent:
+            raise absent()
         return read_record(
             self.kind, self._content(), self.path, self.path.parent, self.schema, self.remedy, self.translate
         )

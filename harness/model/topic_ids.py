@@ -30,7 +30,7 @@ MEANS: Mapping[IdState, str] = {
     IdState.RECREATED: "These are data of a topic that was deleted; a broker that restarts refuses these partitions.",
     IdState.SHARED: "No controller loads two topics of one id; a broker refuses what has the id of another topic.",
     IdState.UNREADABLE: "What is there is no id. Kafka takes a whole data directory offline where it cannot read one.",
-    IdState.MISSING_FILE: "The broker writes the file when the controller next tells it of the partition.",
+    IdState.MISSING_FILE: "With ZooKeeper the broker writes it when the controller next tells it of the partition.",
     IdState.ORPHAN: "Nothing serves these directories.",
     IdState.WITHOUT_ID: "Neither side has an id, as before inter.broker.protocol.version 2.8.",
     IdState.EQUAL: "Both sides have the same id.",
@@ -66,7 +66,7 @@ class Place:
 class Finding:
     """Directories of one topic that are alike: `expected` is the cluster's id, `found` that of their files.
 
-    `refused` says that Kafka cannot read what is there either.
+    `refused` says that Kafka cannot read what is there either, or does without it in a harmful way.
     """
 
     state: IdState

@@ -19,6 +19,7 @@ from harness.stages.topic_ids import Sources, disks_of, security_of, zookeeper_o
 from harness.topicids.backups import BackupFolder
 from harness.topicids.broker_config import read_broker_config
 from harness.topicids.broker_files import (
+    Restored,
     check_owner,
     check_places,
     check_stopped,
@@ -224,7 +225,7 @@ def repair_broker(
             backup = folder.copy_all(made.part(Choice.DELETE, own[0].broker), files)
             folder.keep_plan(made)
         yield from _named(files)
-        count = delete_files(folder, backup)
+        count = delete_files(folder, backup, {path for _, path in files})
     yield f"{counted(count, 'file')} of broker {own[0].broker} deleted; {folder.path} has them. Start the broker."
 
 
@@ -284,23 +285,33 @@ def restore(folder: BackupFolder, security: Path | None, *, apply: bool) -> Iter
     if not apply:
         yield _DRY
         return
-    gone: tuple[str, ...] = ()
+    done = Restored(0)
     if backup.files:
-        count, gone = _restore_files(folder, backup)
-        yield f"{counted(count, 'file')} restored."
+        done = _restore_files(folder, backup)
+        yield f"{counted(done.count, 'file')} restored."
     if backup.nodes:
         epoch = _take_back(folder, backup, security)
         then = f"the controller of epoch {epoch} knows it" if epoch else "the controller was left, lest it make new ids"
         yield f"{counted(len(backup.nodes), 'topic')} in ZooKeeper as before; {then}."
-    if gone:
-        shown = ", ".join(gone[:_SHOWN])
+    _check_all_restored(done)
+
+
+def _check_all_restored(done: Restored) -> None:
+    if done.others:
         raise HarnessError(
-            f"{counted(len(gone), 'file')} not restored, the partition's folder is gone: {shown}.",
+            f"{counted(len(done.others), 'file')} not restored, what stands there has an id that is not the repair's: "
+            f"{', '.join(done.others[:_SHOWN])}.",
+            "If the topic was created again since, leave it; harness topic-ids check compares it.",
+        )
+    if done.gone:
+        raise HarnessError(
+            f"{counted(len(done.gone), 'file')} not restored, the partition's folder is gone: "
+            f"{', '.join(done.gone[:_SHOWN])}.",
             "If a partition was moved to another data directory, restore its file by hand.",
         )
 
 
-def _restore_files(folder: BackupFolder, backup: Backup) -> tuple[int, tuple[str, ...]]:
+def _restore_files(folder: BackupFolder, backup: Backup) -> Restored:
     data = [path for path in map(Path, backup.data) if path.is_dir()]
     with ExitStack() as held:
         with _unchanged():
@@ -308,7 +319,9 @@ def _restore_files(folder: BackupFolder, backup: Backup) -> tuple[int, tuple[str
             for path in data:
                 check_owner(path, read_identity(path), Identity(backup.part.broker, backup.part.cluster_id))
             refuse_links(Path(each.path) for each in backup.files)
-        return restore_files(folder, backup)
+            plan = folder.plan.read_if_exists()
+            new_ids = {each.topic: each.in_zookeeper for each in plan.topics} if plan else {}
+        return restore_files(folder, backup, new_ids)
 
 
 def _take_back(folder: BackupFolder, backup: Backup, security: Path | None) -> int:

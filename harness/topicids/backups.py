@@ -55,6 +55,11 @@ class BackupFolder:
             "Restore by hand: its files folder has the files as they stood.",
         )
 
+    @property
+    def plan(self) -> RecordFile[RepairPlan]:
+        """The plan that it is a part of."""
+        return RecordFile(self.path / _PLAN, RepairPlan, remedy="Restore by hand: its files folder has the files.")
+
     def begun(self, part: Part) -> Backup | None:
         """Return what an earlier attempt at this part has kept, or None. Raises HarnessError for that of another."""
         try:

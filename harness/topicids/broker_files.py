@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from harness.base.errors import HarnessError
 from harness.model.topic_repair import Backup, RepairPlan, SavedFile
 from harness.topicids.backups import BackupFolder, digest
-from harness.topicids.disks import Identity
+from harness.topicids.disks import Identity, read_small_file
 from harness.topicids.durable import flush_folders, restore_durably
 from harness.topicids.names import Kind, is_topic_name, parse_folder_name
 from harness.topicids.records import DataDirectory
-from harness.topicids.topic_id import FILE_NAME
+from harness.topicids.topic_id import FILE_NAME, MOST_BYTES, parse_partition_metadata
 from harness.topicids.zookeeper import TOPICS
 
 _LOCK = ".lock"  # kafka.log.LogManager.LockFileName
@@ -121,15 +122,16 @@ def refuse_links(files: Iterable[Path]) -> None:
             raise HarnessError(f"{link} is a link. Nothing was changed.", "Repair what it leads to by hand.")
 
 
-def delete_files(folder: BackupFolder, backup: Backup) -> int:
-    """Delete what was backed up and still stands as it stood; return how many were deleted now.
+def delete_files(folder: BackupFolder, backup: Backup, wanted: Collection[Path]) -> int:
+    """Delete what was backed up and is wanted: it was just seen with an old id; return how many were deleted now.
 
-    Raises HarnessError where one has changed, or cannot be deleted; what was done is in the journal.
+    What an earlier attempt deleted may have been written anew by a broker that started meanwhile. Raises HarnessError
+    where one has changed, or cannot be deleted; what was done is in the journal.
     """
     count = 0
     for each in backup.files:
         path = Path(each.path)
-        found = digest(path)
+        found = digest(path) if path in wanted else ""
         if not found:  # an earlier attempt came so far
             continue
         if found != each.sha256:
@@ -159,17 +161,40 @@ def check_places(backup: Backup) -> None:
             raise HarnessError(f"{copy} is not in the backup. Nothing was changed.", _LOOK)
 
 
-def restore_files(folder: BackupFolder, backup: Backup) -> tuple[int, tuple[str, ...]]:
-    """Put back what was backed up, and keep what stands there now.
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """How many files were put back, and the paths of those left out.
 
-    Returns how many were put back, and the paths of those whose folder is gone, as of a partition that was moved.
+    `gone` are those whose folder is gone, as of a partition that was moved; in the place of `others` stands an id that
+    is none of the repair's: the topic was created again since.
+    """
+
+    count: int
+    gone: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+
+
+def restore_files(folder: BackupFolder, backup: Backup, new_ids: Mapping[str, str]) -> Restored:
+    """Put back what was backed up, and keep what stands there now; `new_ids` are what the repair gave topics.
+
     Raises HarnessError where one cannot be written.
     """
     different = [each for each in backup.files if digest(Path(each.path)) != each.sha256]
-    there = [each for each in different if Path(each.path).parent.is_dir()]
-    for each in there:
+    gone = [each for each in different if not Path(each.path).parent.is_dir()]
+    others = [each for each in different if each not in gone and _is_anothers(Path(each.path), new_ids)]
+    left_out = (*gone, *others)
+    back = [each for each in different if each not in left_out]
+    for each in back:
         _restore(folder, each)
-    return len(there), tuple(each.path for each in different if each not in there)
+    return Restored(len(back), tuple(each.path for each in gone), tuple(each.path for each in others))
+
+
+def _is_anothers(path: Path, new_ids: Mapping[str, str]) -> bool:
+    """Whether a file stands there with another id than the topic got by the repair."""
+    with suppress(FileNotFoundError):
+        found = parse_partition_metadata(read_small_file(str(path), MOST_BYTES)[0])
+        return found.topic_id != new_ids.get(parse_folder_name(path.parent.name).topic, "")
+    return False
 
 
 def _restore(folder: BackupFolder, saved: SavedFile) -> None:

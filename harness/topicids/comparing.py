@@ -15,6 +15,8 @@ from harness.topicids.records import UNKNOWN_BROKER, ClusterTopics, DataDirector
 _CLOCKS_DIFFER_SECONDS = 60.0
 _QUIET = (IdState.EQUAL, IdState.WITHOUT_ID)
 _NAMED = 5  # partitions that a gap names
+# LogManager.isStrayKraftReplica (KAFKA-16814); before it the broker ended.
+_SET_ASIDE = "in KRaft mode a broker that restarts sets a log without an id aside, as <name>-stray, or does not start"
 
 
 class _Kind(NamedTuple):
@@ -56,7 +58,12 @@ def compare(cluster: ClusterTopics, data: Sequence[DataDirectory]) -> TopicIdChe
         len(cluster.topics),
         {state: counts[state] for state in IdState if counts[state]},
         tuple(findings),
-        (*(problem for disk in data for problem in problems(disk)), *_unseen(cluster, data), *_unread_topics(cluster)),
+        (
+            *(problem for disk in data for problem in problems(disk)),
+            *_twice(data),
+            *_unseen(cluster, data),
+            *_unread_topics(cluster),
+        ),
         dict(passed_over),
     )
 
@@ -127,7 +134,8 @@ def _kind(each: PartitionDirectory, broker: int, cluster: ClusterTopics, owners:
         state = IdState.MISSING_IN_CLUSTER if each.topic in owners.with_ids else IdState.WITHOUT_ID
         return _Kind(state, each.topic, "", each.topic_id)
     if not each.topic_id:
-        return _Kind(IdState.MISSING_FILE, each.topic, topic.topic_id, "")
+        harm = "" if cluster.in_zookeeper else _SET_ASIDE
+        return _Kind(IdState.MISSING_FILE, each.topic, topic.topic_id, "", harm, refused=bool(harm))
     if each.topic_id == topic.topic_id:
         return _Kind(IdState.EQUAL, each.topic, topic.topic_id, each.topic_id)
     earlier = _of_an_earlier_topic(each, topic, cluster)
@@ -178,6 +186,18 @@ def _unread_topics(cluster: ClusterTopics) -> Iterator[str]:
     for topic in cluster.topics.values():
         if topic.problem:
             yield f"Topic {topic.name} cannot be read in {_where(cluster)}: {topic.problem}."
+
+
+def _twice(data: Sequence[DataDirectory]) -> Iterator[str]:
+    """Yield which partitions lie in two data directories of one broker (kafka.log.LogManager.loadLog)."""
+    places: defaultdict[tuple[int, str], list[str]] = defaultdict(list)
+    for disk in data:
+        for each in disk.partitions:
+            if not each.folder and disk.broker != UNKNOWN_BROKER:
+                places[disk.broker, f"{each.topic}-{each.partition}"].append(disk.path)
+    for (broker, name), paths in sorted(places.items()):
+        if len(paths) > 1:
+            yield f"Broker {broker} has {name} in {' and in '.join(paths)}: with both it does not start."
 
 
 def _unseen(cluster: ClusterTopics, data: Sequence[DataDirectory]) -> Iterator[str]:

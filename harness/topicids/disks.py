@@ -109,7 +109,11 @@ def read_collected(root: Path) -> Iterator[DataDirectory]:
 
 def _data_directories_below(root: Path) -> Iterator[Path]:
     """Yield folders that hold partitions or `meta.properties`, in order; links are not followed out of the root."""
-    if not root.is_dir():
+    try:
+        is_folder = root.is_dir()
+    except OSError as error:
+        raise HarnessError(f"{root} cannot be looked at: {error.strerror}.", "Let this user read it.") from error
+    if not is_folder:
         raise HarnessError(f"{root} is no folder.", "Name the folder into which the brokers' files were collected.")
     failed: list[OSError] = []
     for here, folders, files in os.walk(root, onerror=failed.append):

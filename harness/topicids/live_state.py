@@ -17,7 +17,10 @@ from harness.topicids.zookeeper_nodes import Controller, PartitionState, parse_c
 CONTROLLER, CONTROLLER_EPOCH, BROKERS = "/controller", "/controller_epoch", "/brokers/ids"
 NOBODY = -1
 T = TypeVar("T")
-_REASSIGNING, _DELETED, _SETTINGS = "/admin/reassign_partitions", "/admin/delete_topics", "/config/brokers"
+_REASSIGNING, _DELETED = "/admin/reassign_partitions", "/admin/delete_topics"
+_SETTINGS, _TOPICS = "/config/brokers", "/config/topics"
+_TIERED = "remote.storage.enable"
+_ASKED = (UNCLEAN, _TIERED)
 _DEFAULT = "<default>"
 _BROKER = re.compile(r"[0-9]{1,10}")
 
@@ -30,7 +33,8 @@ class LiveState:
     settings say of unclean elections, `broker_unclean` what dynamic settings say for a broker, `default_unclean` those
     for all; where one is missing the next wider setting counts, and anything but `false` is on. `reassigning` says that
     some partition is by ZooKeeper's own node for it, or one of the topics in question by theirs. `deleted` are topics
-    that wait for their deletion. `kraft_epoch` is that of a KRaft controller that has taken over (KIP-866), or -1.
+    that wait for their deletion, `tiered` those whose older records lie in remote storage (KIP-405). `kraft_epoch` is
+    that of a KRaft controller that has taken over (KIP-866), or -1.
     """
 
     controller: int
@@ -42,23 +46,26 @@ class LiveState:
     reassigning: bool = False
     deleted: frozenset[str] = frozenset()
     kraft_epoch: int = NOBODY
+    tiered: frozenset[str] = frozenset()
 
 
 def read_live_state(zookeeper: ZooKeeper, topics: Iterable[Topic]) -> LiveState:
     """Return the state of a cluster and of these topics. Raises HarnessError where it cannot be read."""
     wanted = list(topics)
     leads = read_controller(zookeeper)
-    own = dict(_unclean(zookeeper, zookeeper.children(_SETTINGS), _SETTINGS))
+    own = _allowing(_said_of(UNCLEAN, zookeeper, zookeeper.children(_SETTINGS), _SETTINGS))
+    of_topics = {key: dict(_said_of(key, zookeeper, (each.name for each in wanted), _TOPICS)) for key in _ASKED}
     return LiveState(
         leads.broker if leads else NOBODY,
         frozenset(_numbers(zookeeper.children(BROKERS), BROKERS)),
         {topic.name: _states(zookeeper, topic) for topic in wanted},
-        dict(_unclean(zookeeper, (topic.name for topic in wanted), "/config/topics")),
+        _allowing(of_topics[UNCLEAN].items()),
         {broker: said for name, said in own.items() if name != _DEFAULT for broker in _numbers([name], _SETTINGS)},
         own.get(_DEFAULT),
         zookeeper.get(_REASSIGNING) is not None or any(topic.reassigned for topic in wanted),
         frozenset(zookeeper.children(_DELETED)),
         leads.kraft_epoch if leads else NOBODY,
+        frozenset(topic for topic, said in of_topics[_TIERED].items() if said != "false"),
     )
 
 
@@ -88,9 +95,14 @@ def _numbers(names: Iterable[str], path: str) -> Iterator[int]:
         yield int(name)
 
 
-def _unclean(zookeeper: ZooKeeper, names: Iterable[str], path: str) -> Iterator[tuple[str, bool]]:
-    """Yield topics or brokers whose settings speak of unclean elections, and whether they allow them."""
+def _said_of(key: str, zookeeper: ZooKeeper, names: Iterable[str], path: str) -> Iterator[tuple[str, str]]:
+    """Yield topics or brokers whose settings have a key, with what they say of it."""
     for node in zookeeper.get_all(f"{path}/{name}" for name in names):
-        said = _parsed(node, parse_config).get(UNCLEAN)
+        said = _parsed(node, parse_config).get(key)
         if said is not None:
-            yield node.path.removeprefix(f"{path}/"), said.strip() != "false"
+            yield node.path.removeprefix(f"{path}/"), said.strip()
+
+
+def _allowing(said: Iterable[tuple[str, str]]) -> dict[str, bool]:
+    """Return who allows unclean elections: whatever is not `false` does."""
+    return {name: value != "false" for name, value in said}

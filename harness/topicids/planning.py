@@ -126,6 +126,11 @@ def standing_dangers(repair: TopicRepair, data: Sequence[DataDirectory], live: L
         return
     if repair.topic in INTERNAL:
         yield f"{repair.topic} is Kafka's own: offsets or transactions would be unavailable for every client."
+    if repair.topic in live.tiered:
+        yield (
+            f"Older records of topic {repair.topic} lie in remote storage, where they are kept under the id that its "
+            "directories have: with another one nobody would find them."
+        )
     if live.reassigning:
         yield f"Partitions are being reassigned: wait for it, and make the plan of topic {repair.topic} again."
     yield from _moves(repair, data)

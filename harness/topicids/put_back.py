@@ -58,6 +58,7 @@ def put_back(zookeeper: WritableZooKeeper, folder: BackupFolder, backup: Backup)
     Nodes that were written by an earlier attempt are left. Raises HarnessError.
     """
     changes = [_Change(each.path, each.before, each.after) for each in backup.nodes]
+    _check_mode(zookeeper)
     _write_all(zookeeper, folder, changes)
     with _half_done():
         check_others(zookeeper, backup.nodes)
@@ -72,6 +73,7 @@ def take_back(zookeeper: WritableZooKeeper, folder: BackupFolder, backup: Backup
     Where a node had no id, the next controller would make a new one: the present one stays then, and this returns 0.
     """
     changes = [_Change(each.path, each.after, each.before) for each in backup.nodes]
+    _check_mode(zookeeper)
     _write_all(zookeeper, folder, changes)
     if not all(parse_topic("", each.before.encode(), 0.0).topic_id for each in backup.nodes):
         return 0
@@ -104,6 +106,11 @@ def check_others(zookeeper: ZooKeeper, nodes: Sequence[SavedNode]) -> None:
                 "new one for it.",
                 f"{AGAIN}, with another --backup.",
             )
+    _check_mode(zookeeper)
+
+
+def _check_mode(zookeeper: ZooKeeper) -> None:
+    """Raise HarnessError where a KRaft controller leads (KIP-866): its log counts, and ZooKeeper is a copy of it."""
     leads = read_controller(zookeeper)
     if leads is not None and leads.kraft_epoch >= 0:
         raise HarnessError("A KRaft controller leads: the cluster is being migrated. The controller was left.")

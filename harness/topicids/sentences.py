@@ -13,6 +13,7 @@ _DIFFERS: Mapping[IdState, str] = {
     IdState.RECREATED: "the id of an earlier topic of that name, by all that is seen",
     IdState.SHARED: "the id that another topic has too",
     IdState.UNREADABLE: "a file that Kafka cannot read",
+    IdState.MISSING_FILE: "no id, without which no log is loaded in KRaft mode",
 }
 
 

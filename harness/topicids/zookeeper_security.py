@@ -115,9 +115,12 @@ def _tls_options(tls: Tls) -> dict[str, str | None]:
 
 
 def _file(path: Path) -> str:
-    if not path.expanduser().is_file():
-        raise HarnessError(f"There is no file {path} (--zookeeper-security).", REMEDY)
-    return str(path.expanduser())
+    try:
+        if path.expanduser().is_file():
+            return str(path.expanduser())
+    except OSError as error:
+        raise HarnessError(f"{path} cannot be looked at (--zookeeper-security): {error.strerror}.", REMEDY) from error
+    raise HarnessError(f"There is no file {path} (--zookeeper-security).", REMEDY)
 
 
 def _why(error: OSError) -> str:

@@ -27,8 +27,12 @@ def repaired(backup: BackupFolder, tmp_path: Path, *names: str) -> tuple[Path, B
     """Return a broker's disk, its files deleted, and what was kept of them."""
     disk = broker_disk(tmp_path / "d", 1, names)
     kept = backup.copy_all(PART, [(disk, disk / name / "partition.metadata") for name in names])
-    delete_files(backup, kept)
+    delete_files(backup, kept, paths_of(kept))
     return disk, kept
+
+
+def paths_of(kept: Backup) -> set[Path]:
+    return {Path(each.path) for each in kept.files}
 
 
 def names_in(folder: Path) -> set[str]:
@@ -107,8 +111,28 @@ def test_a_folder_that_cannot_be_looked_into_stays_as_it_is(backup, tmp_path, mo
 def test_a_file_that_was_cut_short_in_a_partition_is_cleaned_when_it_is_restored(backup, tmp_path):
     disk, kept = repaired(backup, tmp_path, "t-0")
     (disk / "t-0" / ".partial-partition.metadata-abc").write_text("ver")
-    restore_files(backup, kept)
+    restore_files(backup, kept, {"t": Y})
     assert [each.name for each in (disk / "t-0").iterdir()] == ["partition.metadata"]
+
+
+def test_what_a_topic_got_that_was_created_again_since_is_left_and_named(backup, tmp_path):
+    disk, kept = repaired(backup, tmp_path, "t-0", "t-1")
+    for name, topic_id in (("t-0", Z), ("t-1", Y)):
+        (disk / name / "partition.metadata").write_text(metadata(topic_id))
+    done = restore_files(backup, kept, {"t": Y})
+    assert (done.count, done.gone, done.others) == (1, (), (str(disk / "t-0" / "partition.metadata"),))
+    assert (disk / "t-0" / "partition.metadata").read_text() == metadata(Z)
+    assert (disk / "t-1" / "partition.metadata").read_text() != metadata(Y)
+
+
+def test_what_a_broker_wrote_anew_between_two_attempts_stays_and_the_rest_is_deleted(backup, tmp_path):
+    """Power was cut after the first of two files; the broker started by itself, and was stopped again."""
+    disk, kept = repaired(backup, tmp_path, "t-0", "t-1")
+    restore_files(backup, kept, {"t": Y})
+    (disk / "t-0" / "partition.metadata").write_text(metadata(Y))
+    assert delete_files(backup, kept, {disk / "t-1" / "partition.metadata"}) == 1
+    assert (disk / "t-0" / "partition.metadata").read_text() == metadata(Y)
+    assert not (disk / "t-1" / "partition.metadata").exists()
 
 
 # Whose it is
@@ -216,7 +240,7 @@ def test_the_journal_s_folder_is_on_the_disk_before_the_first_change(backup, tmp
     _, files = old_files(tmp_path)
     kept = backup.copy_all(PART, files)
     flushed.clear()
-    delete_files(backup, kept)
+    delete_files(backup, kept, paths_of(kept))
     assert flushed[:2] == [backup.path / "journal.jsonl", backup.path]
 
 
@@ -224,7 +248,7 @@ def test_what_is_restored_and_what_it_replaces_are_on_the_disk(backup, tmp_path,
     disk, kept = repaired(backup, tmp_path, "t-0")
     (disk / "t-0" / "partition.metadata").write_text(metadata(Y))
     flushed.clear()
-    restore_files(backup, kept)
+    restore_files(backup, kept, {"t": Y})
     assert flushed[-1] == disk / "t-0"
     assert {backup.path, backup.path / "replaced"} <= set(flushed)
     assert any(path.name.startswith(".partial-partition.metadata") for path in flushed)
@@ -241,8 +265,8 @@ def test_owner_and_mode_come_back(backup, tmp_path):
         os.chown(path, 12345, 12346)
     before = path.stat()
     kept = backup.copy_all(PART, [(disk, path)])
-    delete_files(backup, kept)
-    restore_files(backup, kept)
+    delete_files(backup, kept, paths_of(kept))
+    restore_files(backup, kept, {"t": Y})
     after = path.stat()
     assert (after.st_mode, after.st_uid, after.st_gid) == (before.st_mode, before.st_uid, before.st_gid)
 

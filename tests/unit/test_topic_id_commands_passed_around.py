@@ -9,7 +9,7 @@ from disks_sample import X, Y, broker_disk, metadata
 from repair_sample import MIX, PART, disks, live, planned
 
 from harness.topicids.backups import BackupFolder
-from harness.topicids.broker_files import delete_files, files_of, restore_files
+from harness.topicids.broker_files import Restored, delete_files, files_of, restore_files
 from harness.topicids.disks import read_data_directory
 from harness.topicids.topic_id import FILE_NAME
 
@@ -50,10 +50,10 @@ def test_our_backup_of_such_files_has_every_one(tmp_path):
     folder = BackupFolder(tmp_path / "backup")
     files = [(large, path) for path in sorted(large.glob(f"*/{FILE_NAME}"))]
     kept = folder.copy_all(PART, files)
-    assert len(kept.files) == len(files) == delete_files(folder, kept)
+    assert len(kept.files) == len(files) == delete_files(folder, kept, {path for _, path in files})
     assert list(large.glob(f"*/{FILE_NAME}")) == []
     assert len((folder.path / "journal.jsonl").read_text().splitlines()) == len(files)
-    assert restore_files(folder, folder.checked()) == (len(files), ())
+    assert restore_files(folder, folder.checked(), {}) == Restored(len(files))
     assert {path.read_text() for _, path in files} == {metadata(X)}
 
 

@@ -319,3 +319,16 @@ def test_an_export_that_shows_every_planned_place_without_its_old_id_is_enough(t
     plan = planned(Y, disks(MIX))
     assert plan.chosen(Choice.DELETE)
     assert turn(plan, 3, [disks(MIX)[2], DataDirectory("/d", 1, "c1", partitions(topic_id, Y))], down(3)) == []
+
+
+# Tiered storage
+
+
+@pytest.mark.parametrize(("said", "refused"), [("true", True), ("yes", True), ("false", False), (None, False)])
+def test_files_of_a_topic_whose_older_records_lie_in_remote_storage_are_not_deleted(said, refused):
+    config = {"remote.storage.enable": said} if said else {}
+    zookeeper = Nodes({"/config/topics/t": json.dumps({"version": 1, "config": config}).encode()})
+    tiered = read_live_state(zookeeper, [Topic("t", Y, {})]).tiered
+    refusals = planned(Y, disks(MIX), live(tiered=tiered)).refusals
+    objected = turn(planned(Y, disks(MIX)), 1, disks(MIX)[:1], down(1, tiered=tiered))
+    assert [any("remote storage" in each for each in told) for told in (refusals, objected)] == [refused] * 2

@@ -13,7 +13,7 @@ from repair_sample import MIX, PART, disks, old_files, planned
 
 from harness.base.errors import HarnessError
 from harness.topicids.backups import BackupFolder
-from harness.topicids.broker_files import delete_files, files_of, refuse_links, restore_files, stopped
+from harness.topicids.broker_files import Restored, delete_files, files_of, refuse_links, restore_files, stopped
 from harness.topicids.disks import read_data_directory
 
 
@@ -42,23 +42,23 @@ def test_what_is_deleted_was_copied_and_noted_before_and_can_be_restored_with_it
     os.utime(files[0][1], ns=(5_000_000_000, 5_000_000_000))
     folder = BackupFolder(tmp_path / "backup")
     backup = folder.copy_all(PART, files)
-    assert delete_files(folder, backup) == 1
+    assert delete_files(folder, backup, {Path(each.path) for each in backup.files}) == 1
     assert not (disk / "t-0" / "partition.metadata").exists()
     assert (disk / "other-0" / "partition.metadata").exists()
     noted = json.loads((folder.path / "journal.jsonl").read_text())
     assert (noted["does"], noted["to"]) == ("delete", str(files[0][1]))
-    assert restore_files(folder, folder.checked()) == (1, ())
+    assert restore_files(folder, folder.checked(), {"t": Y}) == Restored(1)
     restored = disk / "t-0" / "partition.metadata"
     assert (restored.read_text(), restored.stat().st_mtime_ns) == (metadata(X), 5_000_000_000)
-    assert restore_files(folder, folder.checked()) == (0, ())
+    assert restore_files(folder, folder.checked(), {"t": Y}) == Restored(0)
 
 
 def test_a_restore_keeps_what_the_broker_wrote_meanwhile(tmp_path):
     disk, files = old_files(tmp_path)
     folder = BackupFolder(tmp_path / "backup")
-    delete_files(folder, folder.copy_all(PART, files))
+    delete_files(folder, folder.copy_all(PART, files), {path for _, path in files})
     (disk / "t-0" / "partition.metadata").write_text(metadata(Y))
-    restore_files(folder, folder.checked())
+    restore_files(folder, folder.checked(), {"t": Y})
     assert (disk / "t-0" / "partition.metadata").read_text() == metadata(X)
     assert [each.read_text() for each in (folder.path / "replaced").iterdir()] == [metadata(Y)]
 
@@ -70,8 +70,8 @@ def test_a_repair_that_was_cut_short_goes_on(tmp_path):
     folder.copy_all(PART, files)
     files[0][1].unlink()  # and then it was killed
     again = folder.copy_all(PART, files[1:])
-    assert (len(again.files), delete_files(folder, again)) == (2, 1)
-    assert restore_files(folder, folder.checked()) == (2, ())
+    assert (len(again.files), delete_files(folder, again, {files[1][1]})) == (2, 1)
+    assert restore_files(folder, folder.checked(), {"t": Y}) == Restored(2)
 
 
 def test_a_copy_that_was_cut_short_begins_anew_since_nothing_had_changed(tmp_path):
@@ -89,7 +89,7 @@ def test_a_file_that_has_changed_since_is_left(tmp_path):
     backup = folder.copy_all(PART, files)
     (disk / "t-0" / "partition.metadata").write_text(metadata(Y))
     with pytest.raises(HarnessError, match=r"has changed since it was backed up; 0 files were deleted before it\."):
-        delete_files(folder, backup)
+        delete_files(folder, backup, {Path(each.path) for each in backup.files})
     assert (disk / "t-0" / "partition.metadata").read_text() == metadata(Y)
 
 
@@ -187,5 +187,5 @@ def test_a_file_that_cannot_be_deleted_is_a_sentence(tmp_path, monkeypatch):
 
     monkeypatch.setattr(Path, "unlink", refused)
     with pytest.raises(HarnessError, match=r"cannot be deleted: Permission denied\. Work as the user"):
-        delete_files(folder, backup)
+        delete_files(folder, backup, {Path(each.path) for each in backup.files})
     assert stat.S_ISREG((disk / "t-0" / "partition.metadata").stat().st_mode)

@@ -228,6 +228,23 @@ def test_a_metadata_log_that_removed_the_id_shows_that_the_topic_was_recreated(t
     assert check_one(tmp_path, cluster, {"t-0": X}).findings[0].state is IdState.RECREATED
 
 
+def test_a_missing_file_heals_beside_zookeeper_and_costs_the_replica_in_kraft_mode(tmp_path):
+    cluster = zookeeper(topic("t", X, (1,)))
+    healed = check_one(tmp_path / "zk", cluster, {"t-0": None})
+    lost = check_one(tmp_path / "kraft", replace(cluster, in_zookeeper=False), {"t-0": None})
+    assert (healed.answer, lost.answer) == (Answer.HEALTHY, Answer.MISMATCH)
+    assert "sets a log without an id aside, as <name>-stray" in lost.findings[0].reason
+    assert sentence(lost).startswith("Mismatch: restart no broker. 1 directory of 1 topic has no id, without which")
+
+
+def test_a_partition_in_two_data_directories_of_a_broker_keeps_it_from_starting(tmp_path):
+    data = [read_data_directory(broker_disk(tmp_path / name, 1, {"t-0": X})) for name in ("a", "b")]
+    other = read_data_directory(broker_disk(tmp_path / "c", 2, {"t-0": X}))
+    found = compare(zookeeper(topic("t", X, (1, 2))), [*data, other])
+    assert found.gaps == (f"Broker 1 has t-0 in {tmp_path}/a and in {tmp_path}/b: with both it does not start.",)
+    assert found.answer is Answer.UNDECIDED
+
+
 def test_a_file_that_kafka_cannot_read_is_a_mismatch_and_one_that_we_cannot_is_undecided(tmp_path):
     cluster = zookeeper(topic("t", X, (1,)), topic("u", Y, (1,)))
     disk = broker_disk(tmp_path / "d", 1, {"t-0": X, "u-0": Y})
