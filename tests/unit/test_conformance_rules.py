@@ -52,6 +52,10 @@ def state(kind, epoch, leader=-1, voted=-1, **more):
     return State(kind, epoch, leader, voted, **more)
 
 
+def of_4(*named, **more):
+    return state(*named, of_4=True, **more)
+
+
 def step(before, now):
     return lambda place: Transitioned(place, now, before)
 
@@ -583,6 +587,20 @@ ALLOWED = {
     ),
     "a node that led starts again, resigned, and leads a later epoch": history(
         [*elected(3), Booted, begin(state(RESIGNED, 3)), *elected(4, start=20)[:2]]
+    ),
+    "a lone voter of 4.x that led starts again, and asks nobody but itself": history(
+        [
+            begin(of_4(RESIGNED, 3)),
+            step(of_4(RESIGNED, 3), of_4(PROSPECTIVE, 3, 0)),
+            step(of_4(PROSPECTIVE, 3, 0), of_4(CANDIDATE, 4)),
+        ]
+    ),
+    "a node of 4.x whose leader went silent repeats its vote for it": history(
+        [
+            begin(of_4(FOLLOWER, 3, 1, voted=1)),
+            step(of_4(FOLLOWER, 3, 1, voted=1), of_4(PROSPECTIVE, 3, 1, voted=1)),
+            granted(3, 1),
+        ]
     ),
     "a leader goes by voters that its log has named only just": history(
         [*elected(3)[:3], voters(11, 0, 1, 2, 3), counted(12, {0: 12, 1: 12, 2: 12, 3: 9})]

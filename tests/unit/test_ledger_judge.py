@@ -87,6 +87,12 @@ def checked(history: History) -> Findings:
         reordered=tuple(n for n in every if n in history.sent and there(n) and overtaken(n)),
         unacknowledged=tuple(n for n in every if n in history.sent and known(n) and n not in acked),
         vanished=tuple(n for n in every if known(n) and not there(n)),
+        skipped=tuple(
+            n
+            for n in every
+            if not any(each == n for _, each in seen)
+            and any(each == n and any(p[0] == q[0] and p[1] < q[1] for q, _ in seen) for p, each in stored)
+        ),
         changed=tuple(n for n in every if there(n) and any(each == n and (p, n) not in stored for p, each in seen)),
         foreign=tuple(n for n in every if known(n) and n not in history.sent),
         misplaced=tuple(
@@ -113,6 +119,17 @@ def test_a_history_in_which_nothing_went_wrong_has_no_findings(count, partitions
     history = History(dict.fromkeys(range(count), NO_TRANSACTION), {}, places, seen=list(stored), stored=stored)
     assert judge(history) == Findings()
     assert violations(judge(history), idempotent=True) == ()
+
+
+def test_what_a_consumer_was_not_given_before_what_lies_behind_it_is_passed_over():
+    places = [((part, offset), 10 * part + offset) for part in (0, 1) for offset in range(5)]
+    sent = dict.fromkeys((number for _, number in places), NO_TRANSACTION)
+    seen = [each for each in places if each[1] in (0, 1, 3, 10, 11)]
+    history = History(sent, {}, {number: place for place, number in places}, seen=seen, stored=places)
+    assert judge(history).skipped == (2,)
+    (said,) = violations(judge(history), idempotent=True)
+    assert said == "1 records were not given to a consumer that read on behind them: 2"
+    assert violations(judge(history), idempotent=True, binding=False) == ()
 
 
 def ledger_of(tmp_path, *calls):

@@ -31,9 +31,10 @@ def client_of(tmp_path, **promised):
 
 
 def test_what_a_producer_is_promised_is_what_it_is_configured_with():
-    assert keep_ledger("t").promise.settings["enable.idempotence"] is True
-    assert keep_ledger("t", acks="1", idempotent=False).promise.settings["acks"] == "1"
-    assert "transactional.id" in keep_ledger("t", transactional=True).promise.settings
+    assert keep_ledger("t").promise.settings("t")["enable.idempotence"] is True
+    assert keep_ledger("t", acks="1", idempotent=False).promise.settings("t")["acks"] == "1"
+    in_transactions = keep_ledger("t", transactional=True).promise
+    assert in_transactions.settings("t")["transactional.id"] != in_transactions.settings("u")["transactional.id"]
 
 
 def test_a_ledger_is_described_in_words():

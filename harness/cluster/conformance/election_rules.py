@@ -9,7 +9,9 @@ from harness.cluster.conformance.history import History, Violation
 from harness.cluster.conformance.observations import (
     CANDIDATE,
     LEADER,
+    PROSPECTIVE,
     RESIGNED,
+    UNATTACHED,
     Place,
     Transitioned,
     Unseen,
@@ -81,7 +83,9 @@ def _forbidding(vote: VoteGranted, now: Transitioned, known: Transitioned | None
     if vote.epoch != now.state.epoch:
         return now if vote.epoch < now.state.epoch else None
     if _leader_in(now) >= 0:
-        return now
+        # 4.x looks at the vote before the leader (QuorumState.unattachedOrProspectiveCanGrantVote).
+        repeats = now.state.of_4 and now.state.kind in (UNATTACHED, PROSPECTIVE) and now.state.voted == vote.candidate
+        return None if repeats else now
     return known if now.state.voted != vote.candidate else None
 
 

@@ -60,9 +60,13 @@ class Place:
         with pool:
             return pool.submit(work).result()
 
+    def leave(self) -> None:
+        """End the thread; the namespace keeps its number, by which it is looked for, until `close`."""
+        self._pool.shutdown()
+
     def close(self) -> None:
         """Leave: the namespace ends with the last thread in it."""
-        self._pool.shutdown()
+        self.leave()
         with suppress(OSError):
             os.close(self._file)
 

@@ -219,18 +219,27 @@ class Network:
             ear.close()
         if self._routing is not None:
             self._routing.close()
-        for place in self._all_places():
-            place.close()
+        places = self._all_places()
+        for place in places:
+            place.leave()
         self.places, self._ears, self._hub, self._routing = {}, {}, None, None
-        deadline = time.monotonic() + _LEAVE_SECONDS
-        while left := inhabitants(inodes):
-            if time.monotonic() > deadline:
-                named = ", ".join(f"{name} ({pid})" for pid, name in sorted(left.items()))
-                raise HarnessError(f"Processes or threads were left in the network of the run: {named}.")
-            time.sleep(0.05)
+        try:
+            _wait_until_empty(inodes)
+        finally:
+            for place in places:  # until then its number is nobody else's
+                place.close()
 
     def _all_places(self) -> list[Place]:
         return [*self.places.values(), *filter(None, [self._hub])]
+
+
+def _wait_until_empty(inodes: set[int]) -> None:
+    deadline = time.monotonic() + _LEAVE_SECONDS
+    while left := inhabitants(inodes):
+        if time.monotonic() > deadline:
+            named = ", ".join(f"{name} ({pid})" for pid, name in sorted(left.items()))
+            raise HarnessError(f"Processes or threads were left in the network of the run: {named}.")
+        time.sleep(0.05)
 
 
 def _told(pairs: Iterable[Pair]) -> str:

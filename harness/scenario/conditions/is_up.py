@@ -15,7 +15,10 @@ from harness.scenario.world import World
 
 @dataclass(frozen=True, slots=True)
 class NodesReady:
-    """Every started node answers on its listeners, and each of them knows every started broker as unfenced."""
+    """Every started node answers on its listeners, and each of them knows every started broker as unfenced.
+
+    One that has died is started, and answers nobody.
+    """
 
     name: ClassVar[str] = "nodes_ready"
     description: str = "every started node answers and knows every started broker"
@@ -23,9 +26,10 @@ class NodesReady:
     def sample(self, world: World) -> Sample:
         """Look at process states, then at each broker's own metadata."""
         running = world.cluster.running
+        died = [node.id for node in world.cluster.nodes.values() if node.state is NodeState.DIED]
         waiting = [node.id for node in running if node.state is not NodeState.READY]
-        if waiting or not running:
-            return Sample(False, {"not_ready": waiting})
+        if waiting or died or not running:
+            return Sample(False, {"not_ready": waiting} | ({"died": died} if died else {}))
         brokers = world.cluster.brokers
         unknown: dict[str, Any] = {}
         for broker, address in brokers.items():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from harness.scenario.ledger.history import NO_TRANSACTION, Ended, History, Place
@@ -20,6 +20,7 @@ class Findings:
     - `reordered`: there, in a partition in which a record that was sent later lies before it.
     - `unacknowledged`: consumed or there without ever having been acknowledged, which is no fault: an answer was lost.
     - `vanished`: consumed, and not there in the end.
+    - `skipped`: there, and never given to a consumer that was given what lies behind it.
     - `changed`: consumed at a place, and in the end elsewhere only.
     - `foreign`: consumed or there, and never sent.
     - `misplaced`: there, and not where the broker said.
@@ -35,6 +36,7 @@ class Findings:
     reordered: tuple[int, ...] = ()
     unacknowledged: tuple[int, ...] = ()
     vanished: tuple[int, ...] = ()
+    skipped: tuple[int, ...] = ()
     changed: tuple[int, ...] = ()
     foreign: tuple[int, ...] = ()
     misplaced: tuple[int, ...] = ()
@@ -58,6 +60,7 @@ def judge(history: History) -> Findings:
         reordered=_sorted(_out_of_order(history)),
         unacknowledged=_sorted(number for number in known & history.sent.keys() if number not in history.acknowledged),
         vanished=_sorted(seen - counts.keys()),
+        skipped=_sorted(_passed_over(history, seen)),
         changed=_sorted(number for number in _read_elsewhere(history) if counts[number]),
         foreign=_sorted(known - history.sent.keys()),
         misplaced=_sorted(_misplaced(history)),
@@ -113,6 +116,17 @@ def _out_of_order(history: History) -> set[int]:
     return found
 
 
+def _passed_over(history: History, seen: Collection[int]) -> set[int]:
+    furthest: dict[int, int] = {}
+    for (partition, offset), _ in history.seen:
+        furthest[partition] = max(offset, furthest.get(partition, -1))
+    return {
+        number
+        for (partition, offset), number in history.stored
+        if offset < furthest.get(partition, -1) and number not in seen
+    }
+
+
 def _read_elsewhere(history: History) -> set[int]:
     """Return what a consumer read at a place at which it does not lie in the end."""
     return {number for _, number in set(history.seen) - set(history.stored)}
@@ -161,6 +175,7 @@ def violations(findings: Findings, *, idempotent: bool, binding: bool = True) ->
     """
     wrong = (
         ("were consumed and are gone", findings.vanished if binding else ()),
+        ("were not given to a consumer that read on behind them", findings.skipped if binding else ()),
         ("do not lie where they were consumed", findings.changed if binding else ()),
         ("were never sent", findings.foreign),
         ("do not lie where the broker said", findings.misplaced if binding else ()),

@@ -44,9 +44,8 @@ class Promise:
     idempotent: bool = True
     transactional: bool = False
 
-    @property
-    def settings(self) -> dict[str, str | bool | int]:
-        """The producer's configuration."""
+    def settings(self, topic: str) -> dict[str, str | bool | int]:
+        """Return the configuration of the producer to a topic."""
         own: dict[str, str | bool | int] = {
             "acks": self.acks,
             "enable.idempotence": self.idempotent,
@@ -54,7 +53,7 @@ class Promise:
             "queue.buffering.max.messages": _MOST_WAITING,
         }
         if self.transactional:
-            return own | {"transactional.id": "ledger", "transaction.timeout.ms": 30000}
+            return own | {"transactional.id": f"ledger-{topic}", "transaction.timeout.ms": 30000}
         return own | {"message.timeout.ms": _GIVEN_UP_AFTER_MS}
 
     @property
@@ -170,7 +169,7 @@ class LedgerClient(Client):
 
     def _producer(self) -> Producer:
         told = {"on_delivery": self._told}
-        return Producer(client_settings(self.brokers) | self._load.promise.settings | told)
+        return Producer(client_settings(self.brokers) | self._load.promise.settings(self.name) | told)
 
     def _send(self, producer: Producer, most: int, transaction: int = NO_TRANSACTION) -> int:
         """Send what is due, one record at least, and take answers until the next are; return how many were sent."""
