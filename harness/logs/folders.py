@@ -16,7 +16,7 @@ from harness.logs.read.event_counts import WHOLE_LOG
 from harness.logs.read.layout import KAFKA_DEFAULT, Layout, compile_layout
 from harness.logs.read.layout_fit import COLLECTED
 from harness.logs.read.library import library, named_version
-from harness.logs.read.local_files import files_of, log_files
+from harness.logs.read.local_files import files_of, identity_of, log_files
 from harness.logs.read.places import (
     Among,
     folders_in,
@@ -86,10 +86,23 @@ def diff_folders(
             log_files(Path(place))  # what lacks here fails before Spark starts
     with opened(out.path, toolbox, progress, master) as spark:
         folders = [folder for side, further in sides.items() for folder in runs_of(spark, side, further, progress)]
+        refuse_common(folders)
         progress(f"Recognising the layout of {sum(len(folder.files) for folder in folders)} files")
         logs = read_files(spark, folders, out, wanted, progress)
     base, candidate = sides
     return compare(logs, [(base, candidate)], out, progress, renamed=renamed_lines(logs, base, candidate, progress))[0]
+
+
+def refuse_common(folders: Iterable[Folder]) -> None:
+    """Raise HarnessError for a log of both sides, as where one folder lies in the other: nothing could be new then."""
+    seen: dict[object, Folder] = {}
+    for folder in folders:
+        for log in folder.files:
+            other = seen.setdefault(identity_of(Path(log)) or log, folder)
+            if other.arm != folder.arm:
+                raise HarnessError(
+                    f"{log} is a log of {other.arm} and of {folder.arm}.", "Name two folders that share no logs."
+                )
 
 
 def renamed_lines(logs: CountedLogs, base: str, candidate: str, progress: Progress) -> dict[str, Renamed]:

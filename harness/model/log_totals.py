@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 _FEW, _SHARE = 200, 0.1  # lines before the first event, and their share of all, that need no word: a start's output
+_FEW_FOREIGN, _FOREIGN_SHARE = 10, 0.1  # lines of another layout among the events, and their share of these
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +36,14 @@ class FileTotal:
 
     @property
     def is_partly_read(self) -> bool:
-        """Whether so much stands before the first event that it is hardly the output of a start, and counts nothing."""
-        return self.unparsed_lines > max(_FEW, self.lines * _SHARE)
+        """Whether so much counts nothing that a part is not read.
+
+        More stands before the first event than the output of a start, or what looks like events of another layout has
+        become a part of others.
+        """
+        return self.unparsed_lines > max(_FEW, self.lines * _SHARE) or self.foreign_lines > max(
+            _FEW_FOREIGN, self.events * _FOREIGN_SHARE
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NoReturn
 
 from harness.base.errors import HarnessError
 from harness.base.files import PARTIAL
@@ -130,9 +131,15 @@ def _own_files(folder: Path) -> tuple[dict[str, Content], Counter[str]]:
 
 def _walk(folder: Path) -> Iterator[Path]:
     """Yield everything below a folder but folders; what is a link is not followed."""
-    for place, folders, names in os.walk(folder):
+    for place, folders, names in os.walk(folder, onerror=_refuse):
         links = [name for name in folders if (Path(place) / name).is_symlink()]
         yield from (Path(place) / name for name in (*names, *links))
+
+
+def _refuse(error: OSError) -> NoReturn:
+    raise HarnessError(
+        f"The folder {error.filename} cannot be looked into: {error.strerror}.", "Pack as the user whose run it is."
+    ) from error
 
 
 def _is_evidence(folder: Path, name: str) -> bool:

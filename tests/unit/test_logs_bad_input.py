@@ -13,7 +13,7 @@ from harness.base.json import to_json
 from harness.logs.cautions import cautions
 from harness.logs.compare import clocks
 from harness.logs.count_cache import COUNTED
-from harness.logs.folders import Folder, nothing_fits, renamed_lines, runs_of
+from harness.logs.folders import Folder, nothing_fits, refuse_common, renamed_lines, runs_of
 from harness.logs.log_diff import CountedLogs, node_logs
 from harness.logs.read.blocks import LogFile, whole
 from harness.logs.read.event_counts import COUNTS, WHOLE_LOG, Reading
@@ -278,3 +278,15 @@ def test_a_log_with_several_names_counts_once_under_its_own(tmp_path):
     (tmp_path / "logs/linked.log").symlink_to(tmp_path / "elsewhere/gone.log")
     names = [Path(log).name for log in log_files(tmp_path / "logs")]
     assert names == ["linked.log", "other.log", "server.log"]
+
+
+def test_a_log_of_both_sides_is_refused_since_nothing_could_be_new(tmp_path):
+    for name in ("a.log", "b.log"):
+        (tmp_path / name).write_text("x")
+    (tmp_path / "again.log").symlink_to(tmp_path / "a.log")
+    before = Folder("before", 1, (str(tmp_path / "a.log"),))
+    refuse_common(
+        [before, Folder("before", 2, (str(tmp_path / "a.log"),)), Folder("after", 1, (str(tmp_path / "b.log"),))]
+    )
+    with pytest.raises(HarnessError, match=r"again\.log is a log of before and of after"):
+        refuse_common([before, Folder("after", 1, (str(tmp_path / "again.log"),))])

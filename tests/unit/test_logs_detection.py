@@ -105,3 +105,23 @@ def test_a_first_line_that_is_longer_than_a_sample_is_recognised_by_its_beginnin
 def test_a_log_that_begins_with_pages_of_anything_is_sampled_further_on():
     lines = ["\tat a.B.c(B.java:1)"] * 5_000 + [plain("one")] * 300
     assert dated(lines, 200) == [plain("one")] * 200
+
+
+def test_a_layout_that_a_few_lines_of_an_export_happen_to_fit_is_none():
+    """A table of CloudWatch: what it quotes are Kafka's lines, and only one kind of these looks like a layout."""
+    odd = "[MetadataLoader id=1] InitializeNewPublishers: initializing Snapshot"
+    texts = [
+        odd if number % 8 == 0 else "Error while reading checkpoint (kafka.server.BrokerServer)" for number in range(24)
+    ]
+    lines = [f'"2026-11-21 14:29:02,000","{plain(text, "ERROR").removesuffix(" (a.B)")}"' for text in texts]
+    assert detect(lines) is None
+
+
+COLLECTOR = "[2026-11-21T14:29:04.949+0000] GC(4) Pause Young (Normal) (G1 Evacuation Pause) 24M->4M(64M) 3.2ms"
+
+
+@pytest.mark.parametrize("line", [COLLECTOR, "[12.3s][info][gc] GC(4) Pause Young (Normal) 24M->4M(64M) 3.2ms"])
+def test_what_the_garbage_collector_writes_among_events_is_no_part_of_one(line):
+    told = [plain("it broke", "ERROR"), line, "java.io.IOException: gone", line, plain("it goes on"), line]
+    without = [each for each in told if each != line]
+    assert events(KAFKA_DEFAULT, told) == events(KAFKA_DEFAULT, without)

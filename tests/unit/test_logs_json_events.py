@@ -73,7 +73,8 @@ def test_times_are_read_in_whatever_way_they_are_written(stamp):
         ("SEVERE", "ERROR"),
         ("CRITICAL", "FATAL"),
         ("fine", "DEBUG"),
-        (7, "INFO"),
+        (7, "DEBUG"),
+        (99, "INFO"),
     ],
 )
 def test_levels_have_log4js_names(level, read):
@@ -100,6 +101,16 @@ def test_every_object_with_a_time_begins_an_event_whatever_else_it_has_or_lacks(
         pl.select(layout.parse(text)).item()["level"]
         == {"ERROR": "ERROR", "warning": "WARN", "x": "INFO"}[event["level"]]
     )
+
+
+@pytest.mark.parametrize("key", ["logLevel", "loglevel", "log_level", "lvl", "severityText", "status"])
+def test_a_level_has_many_names(key):
+    assert written({**TIME, key: "error", "logger": "a.B", "message": "it broke"}) == WRITTEN
+
+
+@pytest.mark.parametrize("level", [3, 50, 40_000, "3"], ids=["syslog", "pino", "logback", "as text"])
+def test_a_level_may_be_a_number(level):
+    assert written(EVENT | {"level": level}) == WRITTEN
 
 
 @given(st.integers(len('{"@timestamp": "2026-11-21T14:28:58.949Z", "level": "ERROR"'), len(json.dumps(EVENT)) - 1))

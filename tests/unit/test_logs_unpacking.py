@@ -159,3 +159,17 @@ def test_an_archive_that_is_torn_or_holds_too_much_is_left_out_whole(tmp_path, c
     with unpacked([str(tmp_path / "a.tar.gz")], tmp_path, most) as found:
         assert (found.copies, found.members) == ({}, {})
         assert why in found.refused[str(tmp_path / "a.tar.gz")]
+
+
+def test_a_member_that_an_archive_has_twice_takes_nothing_from_the_others(tmp_path):
+    """`tar -r` and `-u` add what is there already; `server.log` and `./server.log` are one place."""
+    written = io.BytesIO()
+    with tarfile.open(fileobj=written, mode="w") as archive:
+        for name, content in (("server.log", b"old"), ("./server.log", b"new"), ("controller.log", b"ctl")):
+            entry = tarfile.TarInfo(name)
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content))
+    (place := tmp_path / "logs.tar").write_bytes(written.getvalue())
+    with unpacked([str(place)], tmp_path) as found:
+        read = {Path(name).name: Path(copy).read_bytes() for name, copy in found.copies.items()}
+    assert read == {"server.log": b"new", "controller.log": b"ctl"}

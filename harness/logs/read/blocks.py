@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from harness.logs.read.active_time import MINUTES, earliest_and_latest, minutes
 from harness.logs.read.event_counts import COUNTS, MAX_EVENT, MAX_EXCERPT, Reading, count, merge, timed
-from harness.logs.read.layout_fit import foreign
+from harness.logs.read.layout_fit import foreign, without_collector
 
 # What a worker returns: rows of COUNTS, and for each block one row `block` (what it held), at most one `head`
 # and at most one `tail`, whose text is in `excerpt` (of a block: the first line that looks like another layout's),
@@ -59,6 +59,7 @@ class _LineBlock:
         """Take the bytes of the next lines; with `ends` the file ends with them."""
         text = self.reading.layout.unwrapped(decoded(lines))
         starts = pl.select(self.reading.layout.starts(pl.lit(text)).fill_null(value=False)).to_series()
+        text = without_collector(text, starts)
         numbered = pl.DataFrame(
             {"text": _without_returns(text), "bytes": lines.bin.size(), "starts": starts, "event": starts.cum_sum()}
         ).with_columns(line=pl.int_range(pl.len(), dtype=pl.Int64) + self.lines)

@@ -18,7 +18,10 @@ from harness.logs.read import flat_objects
 from harness.model.findings import LEVELS
 
 _TIME = ("@timestamp", "timestamp", "time", "timeMillis", "instant", "ts")
-_LEVEL = ("level", "log.level", "severity", "levelname")
+_LEVEL = (
+    *("level", "log.level", "severity", "levelname", "logLevel", "loglevel", "log_level", "levelName", "lvl"),
+    *("severityText", "severity_text", "@level", "status"),
+)
 _LOGGER = ("loggerName", "logger_name", "logger", "log.logger", "_logger")
 _MESSAGE = ("message", "msg", "short_message")
 _THROWN = (
@@ -48,8 +51,11 @@ _SYNONYMS = {
     "VERBOSE": "DEBUG",
     "FINEST": "TRACE",
 }
-_GELF = "short_message"  # an object of Graylog's format: its levels are syslog's numbers
+# Levels as numbers: syslog's (Graylog), those of pino and bunyan, those of logback.
 _SYSLOG = dict(enumerate(("FATAL", "FATAL", "FATAL", "ERROR", "WARN", "INFO", "INFO", "DEBUG")))
+_TENS = {10: "TRACE", 20: "DEBUG", 30: "INFO", 40: "WARN", 50: "ERROR", 60: "FATAL"}
+_LOGBACK = {5_000: "TRACE", 10_000: "DEBUG", 20_000: "INFO", 30_000: "WARN", 40_000: "ERROR"}
+_NUMBERS = {str(number): name for number, name in (_SYSLOG | _TENS | _LOGBACK).items()}
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _UNITS = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3))  # from which number on a time is so many times the seconds
@@ -115,8 +121,6 @@ def _of_object(event: Mapping[str, Any]) -> str | None:
     text = _plain(message)
     if text.startswith("{") and (carried := _written(text)) != text:
         return carried
-    if _GELF in event and isinstance(level, int):
-        level = _SYSLOG.get(level, level)
     return _event(at, level, text, logger, _trace(thrown).removeprefix(text).removeprefix("\n"))
 
 
@@ -137,7 +141,7 @@ def _event(at: datetime, level: object, message: str, logger: object, trace: str
 
 
 def _level(value: object) -> str:
-    word = _plain(value.get("name") if isinstance(value, dict) else value).strip().upper()
+    word = _plain(value.get("name") if isinstance(value, dict) else _NUMBERS.get(str(value), value)).strip().upper()
     known = _SYNONYMS.get(word, word)
     return known if known in LEVELS else "INFO"
 

@@ -22,6 +22,7 @@ from harness.logs.read.proposals import patterns_of
 
 _LOOKED_AT, _HEAD = 20, 1000  # lines, and characters of each, by which a layout is ruled out
 _MOST, _NEARLY_ALL = 0.5, 0.9  # of the lines that look like events
+_LEAST = 1 / 3  # of them: what fits less is read off a few lines that happen to look so
 _FEW = 0.02  # of all lines
 _LEVEL = re.compile(r"%(?:-5)?p")
 _THREAD = "[%t] %m"
@@ -80,7 +81,7 @@ def detect(lines: Sequence[str], pattern: str = "", known: Iterable[Layout] = ()
             return found.layout
         tried.append(found)
     best = max(tried, key=lambda each: each.fits, default=None)
-    return best.layout if best and best.fits else None
+    return best.layout if best and best.explains(_LEAST, begun) else None
 
 
 def _tries(sample: pl.Series, pattern: str) -> Iterator[_Found]:

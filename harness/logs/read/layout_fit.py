@@ -15,6 +15,8 @@ _LINES = 500  # of an event: a broker's configuration has 300
 _LONG = MAX_EVENT // 2  # bytes of a line whose end a sample may lack
 # Of the JVM's garbage collector, beside every Kafka's logs: -Xlog with any decorations, and as Java 8 has it.
 _COLLECTOR = r"^(?:\[[^\]]*\])*\[(?:[\w+]+,)*(?:gc|safepoint)\b[^\]]*\]|^\S+: [\d.,]+: \[(?:Full )?GC\b"
+# The same among events, of a JVM that writes it to its standard output (Strimzi's do): no part of any event.
+_COLLECTING = rf"{_COLLECTOR}|^\[[^\]]+\](?:\[[^\]]*\])* GC\(\d+\) "
 COLLECTED = "they are the garbage collector's"
 TIMELESS = "no line of its beginning has a time of day"
 _CLASS = r"^(?:(?:[\w$-]+\.)+[\w$-]+|[A-Z][\w$]*|root|-)$"
@@ -66,6 +68,13 @@ def no_events(lines: list[str]) -> str:
         return TIMELESS
     collected = pl.Series(lines, dtype=pl.String).str.contains(_COLLECTOR).sum()
     return COLLECTED if collected > len(lines) / 2 else ""
+
+
+def without_collector(lines: pl.Series, starts: pl.Series) -> pl.Series:
+    """Return lines, null where the garbage collector wrote one that begins no event."""
+    places = (~starts).arg_true()
+    theirs = places.filter(lines.gather(places).str.contains(_COLLECTING).fill_null(value=False))
+    return lines.scatter(theirs, None) if len(theirs) else lines
 
 
 def foreign(lines: pl.Series) -> pl.Series:

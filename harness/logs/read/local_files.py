@@ -37,7 +37,7 @@ def _below(place: Path) -> Iterator[Path]:
         return
     seen = set[tuple[int, int] | None]()
     for folder, folders, files in os.walk(place, followlinks=True, onerror=_refuse):
-        if (identity := _identity(Path(folder))) in seen:
+        if (identity := identity_of(Path(folder))) in seen:
             folders.clear()
             continue
         seen.add(identity)
@@ -52,11 +52,11 @@ def _once(logs: Iterable[str]) -> tuple[str, ...]:
     """Return the logs without further names of the same file; its own goes before that of a link."""
     named: dict[tuple[int, int] | str, str] = {}
     for log in sorted(logs, key=lambda log: (Path(log).is_symlink(), log)):
-        named.setdefault(_identity(Path(log)) or log, log)
+        named.setdefault(identity_of(Path(log)) or log, log)
     return tuple(sorted(named.values()))
 
 
-def _identity(path: Path) -> tuple[int, int] | None:
+def identity_of(path: Path) -> tuple[int, int] | None:
     """Return what is the same for all names of a file or folder; None where nothing is known of it."""
     try:
         found = path.stat()

@@ -65,10 +65,15 @@ class _Scratch:
     folder: Path
     room: int
     copies: dict[str, str] = field(default_factory=dict)
+    written: int = 0
 
     def write(self, name: str, content: Any) -> None:
-        """Write the copy of a log. More bytes than there is room for are an OSError."""
-        copy = self.folder / f"{len(self.copies)}.log"
+        """Write the copy of a log; of two members of one name the later counts, as where an archive was added to.
+
+        More bytes than there is room for are an OSError.
+        """
+        copy = self.folder / f"{self.written}.log"
+        self.written += 1
         decoder = codecs.getincrementaldecoder("utf-16")("replace") if _is_utf16(_head(content)) else None
         with copy.open("wb") as target:
             while some := content.read(_AT_ONCE):
