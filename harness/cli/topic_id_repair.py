@@ -71,7 +71,10 @@ def plan(
     """Choose, and show it."""
     from harness.stages import topic_id_repair as stage
     from harness.stages.topic_ids import Sources
+    from harness.topicids.disks import check_new_folder
 
+    if out is not None:
+        check_new_folder(out.parent, "--out")
     made = stage.plan(
         Sources(tuple(data or ()), tuple(config or ()), tuple(collected or ()), tuple(merge or ()), zookeeper, security)
     )

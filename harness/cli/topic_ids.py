@@ -58,6 +58,7 @@ def check(
     from harness.rundir.parts import TopicIdsFolder
     from harness.stages import topic_ids as stage
     from harness.topicids.comparing import problems
+    from harness.topicids.disks import check_new_folder
     from harness.topicids.export import write_export
     from harness.topicids.sentences import brokers, counted_directories
 
@@ -71,6 +72,9 @@ def check(
         metadata_log,
     )
     console = common.console()
+    for place, option in ((out, "--out"), (export and export.parent, "--export")):
+        if place is not None:
+            check_new_folder(place, option)
     if export is not None:
         if output is Output.JSON or out is not None:
             raise HarnessError("--export compares nothing: there is nothing for -o json or --out.", "Leave one out.")

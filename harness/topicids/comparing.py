@@ -211,7 +211,7 @@ def _unseen(cluster: ClusterTopics, data: Sequence[DataDirectory]) -> Iterator[s
             for broker in replicas:
                 if broker not in brokers:
                     absent[broker] += 1
-                elif (broker, topic.name, partition) not in seen:
+                elif (broker, topic.name, partition) not in seen and topic.name not in cluster.deleting:
                     lacking[broker].append(f"{topic.name}-{partition}")
     if UNKNOWN_BROKER in brokers:  # whose they are, nobody can say
         return

@@ -77,6 +77,15 @@ def data_directory_around(path: Path) -> Path | None:
         ) from error
 
 
+def check_new_folder(folder: Path, option: str) -> None:
+    """Raise HarnessError where a folder that is to be made would lie in a broker's data directory."""
+    if not folder.exists() and (around := data_directory_around(folder)):
+        raise HarnessError(
+            f"{folder} would be a folder in the data directory {around}: the broker would not start again.",
+            f"Name a place elsewhere by {option}.",
+        )
+
+
 def once(paths: Iterable[Path]) -> tuple[Path, ...]:
     """Return paths without those that lead to a folder once more, as a link does."""
     found: dict[object, Path] = {}

@@ -11,13 +11,13 @@ from harness.base.errors import HarnessError
 from harness.base.text import cut
 from harness.topicids.broker_config import UNCLEAN
 from harness.topicids.records import Topic
-from harness.topicids.zookeeper import TOPICS, Node, ZooKeeper
+from harness.topicids.zookeeper import DELETED, TOPICS, Node, ZooKeeper
 from harness.topicids.zookeeper_nodes import Controller, PartitionState, parse_config, parse_controller, parse_state
 
 CONTROLLER, CONTROLLER_EPOCH, BROKERS = "/controller", "/controller_epoch", "/brokers/ids"
 NOBODY = -1
 T = TypeVar("T")
-_REASSIGNING, _DELETED = "/admin/reassign_partitions", "/admin/delete_topics"
+_REASSIGNING = "/admin/reassign_partitions"
 _SETTINGS, _TOPICS = "/config/brokers", "/config/topics"
 _TIERED = "remote.storage.enable"
 _ASKED = (UNCLEAN, _TIERED)
@@ -63,7 +63,7 @@ def read_live_state(zookeeper: ZooKeeper, topics: Iterable[Topic]) -> LiveState:
         {broker: said for name, said in own.items() if name != _DEFAULT for broker in _numbers([name], _SETTINGS)},
         own.get(_DEFAULT),
         zookeeper.get(_REASSIGNING) is not None or any(topic.reassigned for topic in wanted),
-        frozenset(zookeeper.children(_DELETED)),
+        frozenset(zookeeper.children(DELETED)),
         leads.kraft_epoch if leads else NOBODY,
         frozenset(topic for topic, said in of_topics[_TIERED].items() if said != "false"),
     )

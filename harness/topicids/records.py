@@ -72,10 +72,15 @@ class Topic:
 
 @dataclass(frozen=True, slots=True)
 class ClusterTopics:
-    """All topics that the cluster knows. `source` names where from; `removed` are ids of topics that were deleted."""
+    """All topics that the cluster knows.
+
+    `source` names where from; `removed` are ids of topics that were deleted, `deleting` topics that wait for that:
+    brokers that run have removed their directories by then.
+    """
 
     source: str
     in_zookeeper: bool
     cluster_id: str
     topics: Mapping[str, Topic]
     removed: frozenset[str] = frozenset()
+    deleting: frozenset[str] = frozenset()

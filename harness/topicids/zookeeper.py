@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # a quarter of a second to load
     from kazoo.client import KazooClient
 
 TOPICS = "/brokers/topics"
+DELETED = "/admin/delete_topics"
 _IDENTITY = "/cluster/id"
 _UNDER_WAY = 500  # requests: a server answers in order, and an answer of all topics would be too large for it
 _CONNECT_SECONDS = 15.0
@@ -160,7 +161,8 @@ def read_topics(zookeeper: ZooKeeper) -> ClusterTopics:
         )
     nodes = zookeeper.get_all(f"{TOPICS}/{name}" for name in names)
     topics = (parse_topic(node.path.removeprefix(f"{TOPICS}/"), node.data, node.created) for node in nodes)
-    return ClusterTopics(zookeeper.name, True, cluster_id, {topic.name: topic for topic in topics})
+    by_name = {topic.name: topic for topic in topics}
+    return ClusterTopics(zookeeper.name, True, cluster_id, by_name, deleting=frozenset(zookeeper.children(DELETED)))
 
 
 def read_cluster_id(zookeeper: ZooKeeper) -> str:

@@ -237,6 +237,13 @@ def test_a_missing_file_heals_beside_zookeeper_and_costs_the_replica_in_kraft_mo
     assert sentence(lost).startswith("Mismatch: restart no broker. 1 directory of 1 topic has no id, without which")
 
 
+def test_a_topic_that_waits_for_its_deletion_lacks_nothing(tmp_path):
+    cluster = zookeeper(topic("t", X, (1,)), topic("u", Y, (1,)))
+    gone = check_one(tmp_path / "a", cluster, {"t-0": X})
+    deleting = check_one(tmp_path / "b", replace(cluster, deleting=frozenset({"u"})), {"t-0": X})
+    assert (gone.answer, deleting.answer) == (Answer.UNDECIDED, Answer.HEALTHY)
+
+
 def test_a_partition_in_two_data_directories_of_a_broker_keeps_it_from_starting(tmp_path):
     data = [read_data_directory(broker_disk(tmp_path / name, 1, {"t-0": X})) for name in ("a", "b")]
     other = read_data_directory(broker_disk(tmp_path / "c", 2, {"t-0": X}))

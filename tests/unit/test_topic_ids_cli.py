@@ -78,6 +78,22 @@ def undecided(monkeypatch, tmp_path):
     return with_zookeeper(monkeypatch, tmp_path, X, 1, 2)
 
 
+@pytest.mark.parametrize(
+    "options", [("check", "--out", "checked"), ("check", "--export", "made/1.jsonl"), ("plan", "--out", "made/p.json")]
+)
+def test_no_folder_is_made_in_a_data_directory_which_its_broker_would_not_start_with(
+    harness, mismatch, tmp_path, monkeypatch, options
+):
+    command, option, name = options
+    disk = tmp_path / "d"
+    before = sorted(disk.rglob("*"))
+    code, said = harness("topic-ids", command, "--config", mismatch, option, disk / name)
+    assert (code, sorted(disk.rglob("*"))) == (2, before)
+    assert f"would be a folder in the data directory {disk}: the broker would not start again." in " ".join(
+        said.split()
+    )
+
+
 def test_doctor_checks_a_cluster_instead_of_the_host(harness, kraft):
     code, said = harness("doctor", "--cluster", kraft)
     assert code == 3
