@@ -20,7 +20,7 @@ from harness.topicids.broker_config import read_broker_config
 from harness.topicids.comparing import compare
 from harness.topicids.disks import once, read_collected, read_data_directory
 from harness.topicids.export import is_export, read_export
-from harness.topicids.kraft import topics_of_log
+from harness.topicids.kraft import topics_of_logs
 from harness.topicids.records import ClusterTopics, DataDirectory
 from harness.topicids.sentences import counted_directories, places, sentence, state_words
 from harness.topicids.zookeeper import connected, read_topics
@@ -97,15 +97,15 @@ def cluster_of(sources: Sources) -> ClusterTopics:
     """Return the topics of the cluster that is named, if need be by a server.properties."""
     configs = [read_broker_config(path) for path in sources.configs]
     zookeeper = zookeeper_of(sources)
-    log = sources.metadata_log or next((each.metadata_log for each in configs if each.metadata_log), None)
+    logs = [sources.metadata_log] if sources.metadata_log else [each.metadata_log for each in configs]
     if sources.zookeeper and sources.metadata_log:
         raise HarnessError("Give one of --zookeeper and --metadata-log, not both.", _WHERE)
     if sources.metadata_log is None and zookeeper:
         with connected(zookeeper, security_of(sources)) as connection:
             return read_topics(connection)
-    if log is None:
+    if not any(logs):
         raise HarnessError("Nothing says where the cluster's own ids are.", _WHERE)
-    return topics_of_log(log)
+    return topics_of_logs(filter(None, logs))
 
 
 def zookeeper_of(sources: Sources) -> str:

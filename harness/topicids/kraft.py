@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from harness.cluster.metadata_log.topics import read_topics
@@ -10,9 +11,13 @@ from harness.topicids.records import ClusterTopics, Topic
 from harness.topicids.topic_id import id_of_bytes
 
 
-def topics_of_log(folder: Path) -> ClusterTopics:
-    """Return all topics that a metadata log holds. Raises HarnessError where it cannot be read."""
-    found = read_topics(folder)
+def topics_of_logs(folders: Iterable[Path]) -> ClusterTopics:
+    """Return all topics that the metadata log holds which reaches furthest: a node that was down lags behind.
+
+    Raises HarnessError where one cannot be read.
+    """
+    read = [(folder, read_topics(folder)) for folder in folders]
+    folder, found = max(read, key=lambda each: each[1].end)
     topics = {name: Topic(name, id_of_bytes(topic), found.replicas[topic]) for topic, name in found.names.items()}
     removed = frozenset(map(id_of_bytes, found.removed))
     return ClusterTopics(

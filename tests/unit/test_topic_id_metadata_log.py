@@ -12,7 +12,7 @@ from log_bytes import batch, footer, of_records, varint
 from harness.base.errors import HarnessError
 from harness.cli import app as cli
 from harness.cluster.metadata_log.topics import read_topics
-from harness.topicids.kraft import topics_of_log
+from harness.topicids.kraft import topics_of_logs
 
 FIRST, SECOND = "00000000000000000000.log", "00000000000000000006.log"
 SNAPSHOT = "00000000000000000006-0000000001.checkpoint"
@@ -63,12 +63,21 @@ def names(log) -> set[str]:
 
 def refused(log) -> str:
     with pytest.raises(HarnessError) as error:
-        topics_of_log(log)
+        topics_of_logs([log])
     return error.value.message
 
 
+def test_of_several_logs_the_one_that_reaches_furthest_says_which_topics_there_are(log, tmp_path):
+    """The node that is named first was down when the last three topics were made."""
+    behind = broker_disk(tmp_path / "behind", 2) / log.name
+    behind.mkdir()
+    (behind / FIRST).write_bytes((log / FIRST).read_bytes())
+    assert set(topics_of_logs([behind]).topics) == {"t1", "t2", "t3"}
+    assert len(topics_of_logs([behind, log]).topics) == 6
+
+
 def test_a_whole_log_has_every_topic_with_its_replicas(log):
-    found = topics_of_log(log)
+    found = topics_of_logs([log])
     assert set(found.topics) == {f"t{each}" for each in range(1, 7)}
     assert {tuple(topic.replicas.items()) for topic in found.topics.values()} == {((0, (1,)),)}
     assert found.cluster_id == "c1"

@@ -25,11 +25,15 @@ _PARTITION_KEY = struct.Struct(">i16s")
 
 @dataclass(slots=True)
 class MetadataTopics:
-    """Topics by the 16 bytes of their id: name, and replicas by partition; and the ids of those that were removed."""
+    """Topics by the 16 bytes of their id: name, and replicas by partition; and the ids of those that were removed.
+
+    `end` is the offset behind the last record.
+    """
 
     names: dict[bytes, str] = field(default_factory=dict)
     replicas: dict[bytes, dict[int, tuple[int, ...]]] = field(default_factory=dict)
     removed: set[bytes] = field(default_factory=set)
+    end: int = 0
 
     def apply(self, value: bytes, *, only_removal: bool = False) -> None:
         """Take in one record; one of another kind says nothing of topics. Raises IndexError or struct.error."""
@@ -82,6 +86,7 @@ def read_topics(folder: Path) -> MetadataTopics:
         if base != due:
             raise _damaged(folder / name, f"offset {due} is due, which no segment has")
         due = _take_in(topics, folder / name, due, end)
+    topics.end = due
     return topics
 
 
