@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 _NAMED = 3  # of the further runs, and of files that were not read
 _SHOWN = 120  # characters of a line
 
+_WITH_EVENTS = "Name one with events."
+
 
 @dataclass(frozen=True, slots=True)
 class Folder:
@@ -174,12 +176,15 @@ def read_files(
         for folder in folders:
             there = replace(folder, files=tuple(log for file in folder.files for log in logs.of_files[file]))
             fitting = {log: logs.layouts[log] for log in there.files if log in logs.layouts}
+            if fitting and not any(logs.samples[log] for log in fitting):
+                raise HarnessError(f"{next(iter(fitting))} and all other logs of {folder.arm} are empty.", _WITH_EVENTS)
             if not fitting:
                 raise nothing_fits(there, pattern or KAFKA_DEFAULT, logs.samples, logs.refused)
             nodes += [_node(folder, number, *item) for number, item in enumerate(fitting.items())]
             unfit += [log for log in there.files if log not in logs.layouts]
         others = [*(other for folder in folders for other in folder.others), *logs.others]
-        notes = [*not_read_sentences(unfit, others, logs), *(_mixed_sentence(*item) for item in logs.mixed.items())]
+        mixed = (_mixed_sentence(*item) for item in logs.mixed.items())
+        notes = [*not_read_sentences(unfit, others, logs), *mixed, *logs.notes]
         unread = [log for log in unfit if log not in logs.eventless]
         return read_nodes(spark, Path(), nodes, out, progress, notes, copies=logs.copies, unread=unread)
 

@@ -12,6 +12,7 @@ from harness.logs.read.apart import taken_apart
 from harness.logs.read.layout import KAFKA_DEFAULT, Layout, compile_layout
 from harness.logs.read.layout_detection import layouts_of
 from harness.logs.read.layout_fit import dated, no_events
+from harness.logs.read.newest_first import is_newest_first, turned
 from harness.logs.read.node_names import NodeNames, node_names
 from harness.logs.read.places import Among, first_lines, is_address, is_hidden, logs_among
 from harness.logs.read.unpacking import unpacked
@@ -31,7 +32,8 @@ class ReadableLogs:
     `layouts` are of the logs that fit one, `samples` the first lines by which they were found, `refused` why others
     cannot be read. `copies` are what packed logs, and those of one node among several, are read from. `mixed` are logs
     of several nodes that stay one, with the reason. `eventless` are those without a layout that hold no events of a
-    program, with what they hold; `others` are files of archives that are not named as logs are.
+    program, with what they hold; `others` are files of archives that are not named as logs are. `notes` are what is to
+    be said of logs that are newest first.
     """
 
     of_files: Mapping[str, Sequence[str]]
@@ -42,6 +44,7 @@ class ReadableLogs:
     mixed: Mapping[str, str]
     eventless: Mapping[str, str]
     others: Sequence[str]
+    notes: Sequence[str] = ()
 
 
 @contextmanager
@@ -58,8 +61,15 @@ def readable(spark: SparkSession, files: Sequence[str], folder: Path, pattern: s
         logs = [log for log in logs if log not in packed.refused and log not in hidden]
         found = _layouts(spark, logs, packed.copies, pattern)
         named = _naming_nodes(found)
-        with taken_apart({log: named[log] for log in named if not is_address(log)}, packed.copies, folder) as apart:
-            copies = {**packed.copies, **apart.copies}
+        with (
+            turned(_newest_first(found), packed.copies, folder) as backwards,
+            taken_apart(
+                {log: named[log] for log in named if not is_address(log)},
+                {**packed.copies, **backwards.copies},
+                folder,
+            ) as apart,
+        ):
+            copies = {**packed.copies, **backwards.copies, **apart.copies}
             mixed = {**apart.refused, **_mixed_elsewhere(named, found)}
             if apart.logs:
                 found = _layouts(spark, [each for log in logs for each in apart.logs.get(log, (log,))], copies, pattern)
@@ -72,6 +82,7 @@ def readable(spark: SparkSession, files: Sequence[str], folder: Path, pattern: s
                 mixed,
                 found.eventless,
                 [other for each in among.values() for other in each.others],
+                backwards.notes,
             )
 
 
@@ -105,6 +116,12 @@ def _layouts(spark: SparkSession, logs: Sequence[str], copies: Mapping[str, str]
         without = {log: why for log, lines in dated_lines.items() if log not in layouts and (why := no_events(lines))}
     empty = {log: compile_layout(KAFKA_DEFAULT) for log, lines in samples.items() if not lines}
     return _Layouts(layouts | empty, samples, {read_at[at]: why for at, why in first.refused.items()}, without)
+
+
+def _newest_first(found: _Layouts) -> list[str]:
+    """Return the logs on this machine that were exported newest first."""
+    here = {log: layout for log, layout in found.layouts.items() if not is_address(log)}
+    return [log for log, layout in here.items() if is_newest_first(layout, found.samples[log])]
 
 
 def _naming_nodes(found: _Layouts) -> dict[str, NodeNames]:

@@ -12,6 +12,7 @@ from harness.logs.folders import not_read_sentences
 from harness.logs.read.apart import MOST_NODES
 from harness.logs.read.layout import KAFKA_DEFAULT
 from harness.logs.read.layout_fit import COLLECTED, TIMELESS
+from harness.logs.read.newest_first import turned
 from harness.logs.read.places import Samples, lines_of
 from harness.logs.readable_logs import readable
 
@@ -146,3 +147,34 @@ def test_what_was_not_read_is_told_in_sentences_that_do_not_grow_with_the_number
     )
     assert said[1].endswith(f"gc.log.2 and 2 more files were not read: {COLLECTED}.")
     assert said[2].startswith("a.txt, b.txt, c.txt and 1 more file are not named as logs are, and were not looked at.")
+
+
+def test_what_was_exported_newest_first_is_read_from_its_end(tmp_path):
+    lines = [
+        each for number in range(9) for each in (dated(number), "java.io.IOException: gone", "\tat a.B.c(B.java:1)")
+    ]
+    for name, content in (
+        ("raw.log", text(reversed(lines))),
+        ("forward.log", text(lines)),
+        ("few.log", text(reversed(lines[:9]))),
+    ):
+        (tmp_path / name).write_bytes(content)
+    (tmp_path / "out").mkdir()
+    with readable(
+        None, [str(tmp_path / name) for name in ("raw.log", "forward.log", "few.log")], tmp_path / "out"
+    ) as logs:
+        assert {Path(log).name: Path(copy).read_bytes() for log, copy in logs.copies.items()} == {
+            "raw.log": text(lines)
+        }
+        assert logs.notes == (f"{tmp_path}/raw.log is newest first: it was read from its end.",)
+
+
+def test_what_is_too_large_to_be_turned_is_read_as_it_is_and_that_is_said(tmp_path):
+    (log := tmp_path / "a.log").write_bytes(text([dated(1)] * 9))
+    with turned([str(log)], {}, tmp_path, most=100) as found:
+        assert found.copies == {}
+        assert found.notes[0].startswith(f"{log} is newest first and was read so (it has more than 100 bytes)")
+
+
+def dated(number: int) -> str:
+    return f"[2026-11-21 14:28:{10 + number},949] ERROR it broke (a.B)"
