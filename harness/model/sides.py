@@ -103,9 +103,16 @@ def _begins(version: str, release: str) -> bool:
 
 
 def _own_version(request: Request, base: str) -> str:
-    """Return the version of the candidate's own Kafka; empty where --kafka only says of what release base is."""
+    """Return the version of the candidate's own Kafka; empty where --kafka only says of what release base is.
+
+    So it does beside a Kafka at a place into which a raft jar is put; without one it names Apache's of that release.
+    """
     version = request.kafka_version
-    return version if version and base and (request.base_kafka or not _begins(version, base)) else ""
+    if not version or not base:
+        return ""
+    gets_a_jar = request.jar or request.series or request.git or request.patches
+    is_apaches = bool(request.base_dist) and version == base and not gets_a_jar
+    return version if request.base_kafka or not _begins(version, base) or is_apaches else ""
 
 
 def _base_jar(request: Request, side: Side) -> Side:

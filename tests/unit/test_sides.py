@@ -47,10 +47,16 @@ def test_a_series_of_another_version_goes_into_that_version():
 
 
 def test_an_unpacked_base_keeps_the_series_of_its_release_and_the_version_may_say_so():
-    for found in (sides(base_dist=HERE), sides(base_dist=HERE, kafka_version="3.9.1")):
+    for words in ({}, {"kafka_version": "3.9.1", "series": "mine"}):
+        found = sides(base_dist=HERE, **words)
         assert found.base == Side(HERE, "3.9.1")
-        assert found.candidate == Side(HERE, "3.9.1", built=True)
+        assert found.candidate == Side(HERE, "3.9.1", built=True, series=words.get("series", ""))
         assert found.base_name == "base"
+
+
+def test_from_a_vendors_kafka_back_to_apaches_of_the_same_release():
+    found = sides(base_dist=HERE, kafka_version="3.9.1")
+    assert (found.base, found.candidate) == (Side(HERE, "3.9.1"), Side(None, "3.9.1"))
 
 
 @pytest.mark.parametrize(
