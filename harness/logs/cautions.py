@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
 from harness.logs.compare import clocks
@@ -10,13 +12,15 @@ from harness.model.log_totals import FileTotal
 
 _HOUR = 3600
 _CHARACTERS = 120
+_NAMED = 3
+_TROUBLE = re.compile(r"error|exception|fatal|warning|fail|cannot|could not", re.IGNORECASE)
 
 
 def cautions(files: Mapping[str, FileCounts]) -> list[str]:
     """Return the sentences about lines that were not understood, about clocks and about long pauses."""
     totals = [file.total for file in files.values()]
     set_back = clocks.set_back_sentences((name, file.counts) for name, file in files.items())
-    return [*_before(files.values()), *_foreign(files.values()), *set_back, *_idle(totals)]
+    return [*_before(files.values()), *_warned(files.values()), *_foreign(files.values()), *set_back, *_idle(totals)]
 
 
 def _before(files: Iterable[FileCounts]) -> Iterator[str]:
@@ -28,6 +32,19 @@ def _before(files: Iterable[FileCounts]) -> Iterator[str]:
                 f"{total.file}: its first {total.unparsed_lines} lines, from {_shown(first)} on, are no events and "
                 f"count as nothing; if they are, give their --layout instead of {total.pattern!r}."
             )
+
+
+def _warned(files: Iterable[FileCounts]) -> Iterator[str]:
+    """Yield what a JVM said before the first event that sounds like trouble: nothing else in a diff would tell it."""
+    said: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for each in files:
+        if not each.total.is_partly_read:
+            for line in filter(_TROUBLE.search, each.unparsed):
+                said[re.sub(r"\d+", "0", line)].append((each.total.file, line))
+    for found in said.values():
+        names = list(dict.fromkeys(name for name, _ in found))
+        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+        yield f"{', '.join(names[:_NAMED])}{more}: before the first event, and counted as none: {_shown(found[0][1])}."
 
 
 def _foreign(files: Iterable[FileCounts]) -> Iterator[str]:

@@ -280,6 +280,17 @@ def test_a_log_with_several_names_counts_once_under_its_own(tmp_path):
     assert names == ["linked.log", "other.log", "server.log"]
 
 
+def test_what_a_jvm_says_before_the_first_event_is_told_where_it_sounds_like_trouble():
+    warned = "OpenJDK 64-Bit Server VM warning: INFO: os::commit_memory(0x7f01, 5) failed"
+    heads = {
+        "a": f"{warned}\nPicked up JAVA_TOOL_OPTIONS: -X\n",
+        "b": f"{warned.replace('01', '02')}\n",
+        "c": "starting\n",
+    }
+    files = {name: counted(name, f"{head}{EVENT.format('one')}") for name, head in heads.items()}
+    assert cautions(files) == [f"a, b: before the first event, and counted as none: {warned!r}."]
+
+
 def test_a_log_of_both_sides_is_refused_since_nothing_could_be_new(tmp_path):
     for name in ("a.log", "b.log"):
         (tmp_path / name).write_text("x")
