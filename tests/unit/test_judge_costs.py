@@ -408,8 +408,8 @@ def test_where_a_fix_turns_a_scenario_the_verdict_names_what_was_not_held_agains
 LEVEL = CostLimit("{kind}_threads", "the {kind} had", "threads", least=3, ratio=1, reason="r", level=True)
 
 
-@pytest.mark.parametrize(("one_kafka", "over", "why"), [(True, True, ""), (False, False, "each release has its own")])
-def test_what_every_release_has_its_own_of_is_not_judged_between_two_kafkas(one_kafka, over, why):
+@pytest.mark.parametrize(("one_release", "over", "why"), [(True, True, ""), (False, False, "each release has its own")])
+def test_what_every_release_has_its_own_of_is_not_judged_between_two(one_release, over, why):
     measured = runs([{"voter_threads": 70.0}], [{"voter_threads": 79.0}])
-    (cost,) = costs_of([("stock", "jar")], measured, (LEVEL,), one_kafka=one_kafka)
+    (cost,) = costs_of([("stock", "jar")], measured, (LEVEL,), one_release=one_release)
     assert (cost.candidate, cost.over, cost.not_judged) == (79.0, over, why)

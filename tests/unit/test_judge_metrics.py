@@ -72,7 +72,11 @@ def test_a_role_in_which_only_base_was_seen_says_nothing(roles):
     assert decide(PLAN, told, SOUND).verdict is Verdict.SHIP
 
 
-def test_the_metrics_of_two_releases_are_not_compared():
-    one, other = Kafka("3.9.1", "", "r", {"x": "2"}), Kafka("3.9.2", "", "r", {"x": "3"})
-    arms = [replace(arm, build=replace(arm.build, kafka=one if arm.role.is_control else other)) for arm in ARMS]
-    assert tells(FEWER, plan=replace(PLAN, arms=tuple(arms))).verdict is Verdict.SHIP
+@pytest.mark.parametrize(("version", "verdict"), [("3.9.2", Verdict.SHIP), ("3.9.1-acme", Verdict.HOLD)])
+def test_the_metrics_of_two_releases_are_not_compared_and_those_of_a_vendors_build_of_one_are(version, verdict):
+    kafkas = (Kafka("3.9.1", "", "r", {"x": "2"}), Kafka(version, "", "r", {"x": "3"}))
+    arms = []
+    for arm in ARMS:
+        kafka = kafkas[not arm.role.is_control]
+        arms.append(replace(arm, build=replace(arm.build, kafka_version=kafka.version[:5], kafka=kafka)))
+    assert tells(FEWER, plan=replace(PLAN, arms=tuple(arms))).verdict is verdict

@@ -41,7 +41,7 @@ case $COMMAND_CONFIG in /* | "") ;; *) COMMAND_CONFIG=$PWD/$COMMAND_CONFIG ;; es
 # start_node() { ssh "kafka-$1.example.org" systemctl start kafka; }
 # succeed if it runs
 # is_running() { ssh "kafka-$1.example.org" systemctl is-active --quiet kafka; }
-# print the SHA-256 of the raft jar that its live process holds open
+# print the SHA-256 of the jar kafka-raft that its live process holds open
 # running_jar() { ssh "kafka-$1.example.org" 'for fd in /proc/$(systemctl show -p MainPID --value kafka)/fd/*; do case $(readlink "$fd") in
 #     */kafka-raft-*.jar*) sha256sum <"$fd" | cut -d" " -f1; break ;; esac; done'; }
 # print the ERROR and FATAL lines since its last start, each with the line below it
@@ -379,7 +379,7 @@ right_jar() {
     wanted=$NEW_SHA256
     [ "$1" != base ] || wanted=$BASE_SHA256
     held=$(running_jar "$NODE" </dev/null) || halt "running_jar $NODE failed"
-    [ "$held" = "$wanted" ] || halt "the live process of node $NODE holds ${held:-no raft jar} open, not $wanted"
+    [ "$held" = "$wanted" ] || halt "the live process of node $NODE holds ${held:-no such jar} open, not $wanted"
 }
 
 # Of ERROR lines, each with the line below it, those that speak against a jar.
