@@ -67,6 +67,7 @@ def measures_of_lines(nodes: Sequence[NodeLines]) -> Mapping[str, float]:
         **_elections(nodes),
         **_collections(nodes),
         **_live_heaps(nodes),
+        **_direct(nodes),
     }
 
 
@@ -214,6 +215,14 @@ def _live_heaps(nodes: Sequence[NodeLines]) -> Mapping[str, float]:
             role = LEADER if any(node.role(each) == LEADER for each in _last_process(until)) else node.kind
             left[role].append(line.numbers[_LIVE])
     return {f"{role}_heap_megabytes": round(max(each) / _MEGABYTE, 2) for role, each in left.items()}
+
+
+def _direct(nodes: Sequence[NodeLines]) -> Mapping[str, float]:
+    """Return how large the buffers outside of the heap were in the end of the node that had most, by kind."""
+    last: dict[str, list[float]] = defaultdict(list)
+    for node in nodes:
+        last[node.kind] += _values(node.warm_lines, _DIRECT)[-1:]
+    return {f"{kind}_direct_megabytes": round(max(each) / _MEGABYTE, 2) for kind, each in last.items() if each}
 
 
 def _values(lines: Iterable[FiguresLine], name: str) -> list[float]:

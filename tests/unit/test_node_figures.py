@@ -187,6 +187,12 @@ def test_a_heap_grew_in_a_window_by_what_collections_at_both_ends_left():
     assert found == {"idle_voter_heap_growth_megabytes": 5}
 
 
+def test_buffers_outside_of_the_heap_are_those_of_the_last_line_of_the_node_that_has_most():
+    nodes = [node((1, "leader", {"direct": 9 * MB}), (2, "leader", {"direct": size * MB})) for size in (3, 5)]
+    found = measures_of_lines([*nodes, node((2, "observer", {"direct": MB}), is_voter=False)])
+    assert found == {"voter_direct_megabytes": 5, "observer_direct_megabytes": 1}
+
+
 def test_buffers_outside_of_the_heap_grew_from_the_first_line_of_a_window_to_its_last():
     sizes = ((9, 1), (10.5, 3), (20, 4), (39.5, 9), (40.5, 99))
     lines = [(at, "leader", {"direct": size * MB}) for at, size in sizes]
