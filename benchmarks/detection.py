@@ -21,7 +21,7 @@ from harness.stages.detection_table import summary, table
 from harness.stages.mutants import RESULTS
 
 KEPT = Path(__file__).with_suffix(".jsonl")
-Key = tuple[str, tuple[Part, ...]]
+Key = tuple[str, str, tuple[Part, ...]]  # a series and stock may have mutants of one name
 
 
 def main() -> None:
@@ -45,7 +45,7 @@ def show(parts: Sequence[Part], found: Sequence[Detection]) -> None:
 
 
 def key_of(found: Detection) -> Key:
-    return found.name, found.without
+    return found.name, found.does, found.without
 
 
 def rows() -> Sequence[dict[str, object]]:
