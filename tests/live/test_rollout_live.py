@@ -237,7 +237,9 @@ def test_no_node_is_touched_while_another_is_away(node_parts, stock, tmp_path, m
         n for n, e in enumerate(events) if isinstance(e, NodeChanged) and (e.node, e.state) == (3, "stopping")
     )
     assert max(steps) < stopping, "stopped at the end, with all others"
-    assert not result.measures["lost_records"]
+    # With acks=1 a leader that is killed takes with it what nobody has fetched yet.
+    settled = [event.report for event in events if isinstance(event, ClientSettled)]
+    assert not any(report.lost for report in settled if report.binding)
 
 
 def test_a_wait_over_the_budget_stops_the_roll(node_parts, stock, tmp_path):
