@@ -24,8 +24,8 @@ import javax.management.ObjectName;
  * Appends what a node counts of itself to a file, a line a second: {@code <ms since the epoch> name=value name=value}.
  *
  * <p>The raft module's own metrics by their names, whether the controller is the active one and how long it took for its
- * events, how long a leader committed nothing, the heap, and buffers outside of it. While the file {@code <file>.collect} is there, the heap is
- * collected, that file removed, and a line with {@code live} written.
+ * events, how long a leader committed nothing, the heap, and buffers outside of it. While the file
+ * {@code <file>.collect} is there, the heap is collected, that file removed, and a line with {@code live} written.
  */
 public final class NodeFigures implements MetricsReporter {
     private static final String GROUP = "raft-metrics";

@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
+from harness.base.text import listed
 from harness.logs.compare import clocks
 from harness.logs.read.pipeline import FileCounts
 from harness.model.log_totals import FileTotal
@@ -43,8 +44,7 @@ def _warned(files: Iterable[FileCounts]) -> Iterator[str]:
                 said[re.sub(r"\d+", "0", line)].append((each.total.file, line))
     for found in said.values():
         names = list(dict.fromkeys(name for name, _ in found))
-        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-        yield f"{', '.join(names[:_NAMED])}{more}: before the first event, and counted as none: {_shown(found[0][1])}."
+        yield f"{listed(names, _NAMED)}: before the first event, and counted as none: {_shown(found[0][1])}."
 
 
 def _foreign(files: Iterable[FileCounts]) -> Iterator[str]:

@@ -110,12 +110,10 @@ def test_what_the_host_spoiled_is_answered_by_the_spare_or_stays_the_hosts(spare
     assert (record.verdict, (found.agreeing, found.declared)) == (verdict, counted)
     begin = "turn2 on patched-on, repeat 1, was spoiled by the host, and was asked once more: "
     assert [each.startswith(begin) for each in record.remarks] == [True] * spare[0].is_decided
-    assert found.expectation == ("host_not_starved" if verdict is Verdict.INCONCLUSIVE else found.expectation)
+    assert (found.expectation == "host_not_starved") == (verdict is Verdict.INCONCLUSIVE)
 
 
-@pytest.mark.parametrize(
-    ("spoiled", "of", "asked"), [(1, 2, 1), (2, 8, 2), (3, 8, 0), (5, 22, 5), (6, 22, 0)], ids=lambda each: str(each)
-)
+@pytest.mark.parametrize(("spoiled", "of", "asked"), [(1, 2, 1), (2, 8, 2), (3, 8, 0), (5, 22, 5), (6, 22, 0)])
 def test_a_host_that_spoils_more_than_one_run_in_four_is_asked_for_no_more(spoiled, of, asked):
     shows = [*[STARVED] * spoiled, *[R] * (of - spoiled)]
     results = ran("turn2", shows, [GUARD], [KNOWN])

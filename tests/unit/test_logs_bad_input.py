@@ -288,7 +288,7 @@ def test_what_a_jvm_says_before_the_first_event_is_told_where_it_sounds_like_tro
         "c": "starting\n",
     }
     files = {name: counted(name, f"{head}{EVENT.format('one')}") for name, head in heads.items()}
-    assert cautions(files) == [f"a, b: before the first event, and counted as none: {warned!r}."]
+    assert cautions(files) == [f"a and b: before the first event, and counted as none: {warned!r}."]
 
 
 def test_a_log_of_both_sides_is_refused_since_nothing_could_be_new(tmp_path):

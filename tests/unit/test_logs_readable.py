@@ -1,20 +1,23 @@
 """Logs as they can be read: what is in archives, each node's lines by themselves, and why others stay as they are."""
 
 import io
+import lzma
 import tarfile
 from pathlib import Path
 
 import pytest
 from log_forms import EVENTS, plain
 
+from harness.base.errors import HarnessError
 from harness.logs import readable_logs
-from harness.logs.folders import not_read_sentences
+from harness.logs.folders import Folder, not_read_sentences, read_files
 from harness.logs.read.apart import MOST_NODES
 from harness.logs.read.layout import KAFKA_DEFAULT
 from harness.logs.read.layout_fit import COLLECTED, TIMELESS
 from harness.logs.read.newest_first import turned
 from harness.logs.read.places import Samples, lines_of
 from harness.logs.readable_logs import readable
+from harness.rundir.parts import LogsFolder
 
 COMPOSE = [f"{node}  | {line}" for line in plain(EVENTS) for node in ("kafka-0", "kafka-1")]
 ADDRESS = "s3a://bucket/all.log"
@@ -174,6 +177,12 @@ def test_what_is_too_large_to_be_turned_is_read_as_it_is_and_that_is_said(tmp_pa
     with turned([str(log)], {}, tmp_path, most=100) as found:
         assert found.copies == {}
         assert found.notes[0].startswith(f"{log} is newest first and was read so (it has more than 100 bytes)")
+
+
+def test_a_side_whose_packed_logs_are_all_empty_is_refused(tmp_path):
+    (log := tmp_path / "server.log.xz").write_bytes(lzma.compress(b""))
+    with pytest.raises(HarnessError, match=r"server\.log\.xz and all other logs of before are empty"):
+        read_files(None, [Folder("before", 1, (str(log),))], LogsFolder(tmp_path / "out"))
 
 
 def dated(number: int) -> str:

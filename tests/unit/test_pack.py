@@ -39,7 +39,16 @@ from harness.stages import unpack as unpack_stage
 from harness.stages.convert import convert
 from harness.stages.judge import judge_either, report_either
 from harness.stages.pack import pack
-from harness.stages.pack_contents import CACHES, NOT_PLAIN, STORAGE, UNFINISHED, contents_of, kind_of, why_left_out
+from harness.stages.pack_contents import (
+    CACHES,
+    NOT_PLAIN,
+    STORAGE,
+    UNFINISHED,
+    _walk,
+    contents_of,
+    kind_of,
+    why_left_out,
+)
 from harness.stages.run_again import command_of
 from harness.stages.unpack import first_problem, unpack
 
@@ -580,3 +589,14 @@ def test_mistakes_are_said_in_a_sentence(harness, tmp_path, arguments, why):
     assert code == 2
     assert why in said
     assert "internal error" not in said
+
+
+def test_a_folder_that_may_not_be_looked_into_is_named_and_not_passed_over(tmp_path, monkeypatch):
+    """Its nodes ran as another user: a pack without them would look whole."""
+
+    def refused(path):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr("os.scandir", refused)
+    with pytest.raises(HarnessError, match=rf"The folder {tmp_path} cannot be looked into: Permission denied"):
+        list(_walk(tmp_path))

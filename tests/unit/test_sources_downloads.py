@@ -220,3 +220,8 @@ def test_pinning_again_leaves_a_cached_file_as_it_is(tmp_path, repository):
     cached.write_bytes(b"another")
     assert downloads.pin_all([(wanted.coordinate, Purpose.RUNTIME)]) == (wanted,)
     assert cached.read_bytes() == jar_bytes()
+
+
+def test_a_version_that_no_repository_can_have_is_a_sentence(tmp_path):
+    with pytest.raises(HarnessError, match=r"3\.9\.1\+acme\.2' is not a coordinate"):
+        Downloads(tmp_path).pin_all([("org.apache.kafka:connect-runtime:jar:3.9.1+acme.2", Purpose.SOURCES)])

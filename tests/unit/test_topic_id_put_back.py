@@ -144,6 +144,17 @@ def test_a_topic_that_cannot_be_read_and_a_kraft_controller_stop_it(repair):
     assert zk.did == []
 
 
+def test_nothing_is_written_back_once_a_kraft_controller_leads(repair, restore):
+    zk = Ensemble(t=Y)
+    repair(zk, plan(t=Y))
+    zk.did.clear()
+    zk.nodes["/controller"] = (b'{"brokerid":3000,"kraftControllerEpoch":7}', 0)
+    for change in (lambda: restore(zk), lambda: repair(zk, plan(t=Y))):
+        with pytest.raises(HarnessError, match="A KRaft controller leads"):
+            change()
+        assert (zk.did, zk.id_of("t")) == ([], X)
+
+
 OTHER_CLUSTER = r"is that of cluster \w+, and this is about cluster c1\. Nothing was changed"
 IDENTITIES = {
     "other": (b'{"version":"1","id":"c2"}', OTHER_CLUSTER),

@@ -82,7 +82,7 @@ def undecided(monkeypatch, tmp_path):
     "options", [("check", "--out", "checked"), ("check", "--export", "made/1.jsonl"), ("plan", "--out", "made/p.json")]
 )
 def test_no_folder_is_made_in_a_data_directory_which_its_broker_would_not_start_with(
-    harness, mismatch, tmp_path, monkeypatch, options
+    harness, mismatch, tmp_path, options
 ):
     command, option, name = options
     disk = tmp_path / "d"
