@@ -1,6 +1,5 @@
 """`harness topic-ids check` and a real ZooKeeper: of many topics, behind a chroot, secured, and gone."""
 
-import gc
 import json
 import os
 import subprocess
@@ -150,7 +149,6 @@ ssl.clientAuth={client}
 """
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # sockets that the library leaves open
 @pytest.mark.parametrize("version", [pytest.param("2.8.2", marks=pytest.mark.whole), "3.9.1"])
 def test_tls_is_spoken_and_what_is_refused_in_it_is_said(toolbox, tmp_path, version):
     ours, other = (make_secrets(tmp_path / name, ["127.0.0.1"]).pem.parent for name in ("ours", "other"))
@@ -178,7 +176,6 @@ def test_tls_is_spoken_and_what_is_refused_in_it_is_said(toolbox, tmp_path, vers
         connected(address, ZooKeeperSecurity(tls[""])),
     ):
         pass
-    gc.collect()
 
 
 @contextmanager

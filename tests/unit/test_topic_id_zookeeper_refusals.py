@@ -20,8 +20,6 @@ from harness.topicids.zookeeper_refusals import LastError, refusal
 from harness.topicids.zookeeper_security import Login, Tls, ZooKeeperSecurity, client_options, read_security
 
 PLAIN = ZooKeeperSecurity()
-# The library leaves sockets open on which a handshake has failed.
-pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
 
 @pytest.fixture(autouse=True)
