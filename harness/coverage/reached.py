@@ -11,6 +11,7 @@ from harness.coverage.jacoco import LineHits, MethodName
 from harness.model.outcome_names import NODE_ALIVE
 from harness.model.proof import ReachedLine, ReachedMethod
 from harness.model.runs import RunResult
+from harness.model.spares import was_spoiled_by_host
 
 _LONGEST_TEXT = 300
 _END_OF_LINE = re.compile(r"\r\n|\r|\n")
@@ -59,13 +60,18 @@ def _text(lines: Sequence[str], line: int) -> str:
 def gap_in(results: Sequence[RunResult], without_data: Sequence[str]) -> str:
     """Return in a sentence which scenarios may have run more than is known; empty when none. Pure."""
     gaps = [f"{name} gave no execution data" for name in without_data]
-    cut_short = [result for result in results if _is_cut_short(result) and result.scenario not in without_data]
+    cut_short = [result for result in results if is_cut_short(result) and result.scenario not in without_data]
     gaps += [f"{result.scenario} ended {result.label}" for result in cut_short]
     return f"{'; '.join(gaps)}: what else it would have reached is not known." if gaps else ""
 
 
-def _is_cut_short(result: RunResult) -> bool:
-    """Whether a run did not get to its end, or a JVM ended without a chance to send what it had run."""
+def is_cut_short(result: RunResult) -> bool:
+    """Whether a run did not get to its end, or a JVM ended without a chance to send what it had run.
+
+    One whose processes the host let wait goes on to its end: it says nothing of the build, and all that it reached.
+    """
+    if was_spoiled_by_host(result):
+        return bool(result.unasked)
     return not result.outcome.is_decided or result.expectation == NODE_ALIVE
 
 

@@ -10,6 +10,7 @@ from harness.base.errors import HarnessError
 from harness.base.json import to_json
 from harness.base.progress import Reporter
 from harness.base.recordfile import RecordFile
+from harness.coverage.reached import is_cut_short
 from harness.engine.planned_run import PlannedRun
 from harness.model.arms import Role
 from harness.model.proof import ChangedMethod, Coverage
@@ -64,12 +65,12 @@ def take_reach(directory: RunDirectory, digest: str, kept: KeptResults, reporter
 
 
 def keep_reach(directory: RunDirectory, digest: str, kept: KeptResults) -> None:
-    """Keep which changed lines were reached where every run that measured it was decided and left what it recorded."""
+    """Keep which changed lines were reached where every run that measured it went on to its end and left its record."""
     found = directory.proof(directory.declaration.read().candidate).coverage.read_if_exists()
     if found is None or found.origin or not found.lines:
         return
     runs = directory.coverage_runs
     results = runs.results()
-    measured = all(each.outcome.is_decided and runs.run(each.key).execution_data.is_file() for each in results)
+    measured = all(not is_cut_short(each) and runs.run(each.key).execution_data.is_file() for each in results)
     if results and measured:
         kept.keep(origin_now(directory.path, digest), {_RECORD: to_json(found).encode()})

@@ -52,6 +52,7 @@ def test_a_second_verification_of_the_shipped_series_runs_the_candidate_alone(
     assert taken_over(again) == {(name, "stock") for name in ("new-mechanism", "turn1", "turn2")}
     assert {run["origin"]["made_in"] for run in again["runs"] if run["origin"]} == {str(first)}
     assert again["proof"]["tests"]["origin"]["made_in"] == str(first)
+    assert before["coverage"]["gap"] == "", "what was not wholly measured is not taken over"
     assert again["coverage"]["origin"]["made_in"] == str(first)
     for part in ("differences", "audit", "chains", "changed_methods"):
         assert again["proof"][part] == before["proof"][part], part

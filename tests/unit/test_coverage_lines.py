@@ -282,19 +282,24 @@ def test_texts_are_split_as_java_counts_lines(tmp_path):
     assert read_texts(tmp_path, [FILE, "a/Gone.java"]) == {FILE: ("one", "two\x0ctwo", "thr\ufffdee")}
 
 
-def result(scenario: str, outcome: Outcome, expectation: str = "") -> RunResult:
-    return RunResult(scenario, "patched-on", Role.ON, 1, outcome, expectation)
+def result(scenario: str, outcome: Outcome, expectation: str = "", unasked: tuple[str, ...] = ()) -> RunResult:
+    return RunResult(scenario, "patched-on", Role.ON, 1, outcome, expectation, unasked=unasked)
 
 
 def test_runs_that_came_to_their_end_leave_no_gap():
-    assert gap_in([result("a", Outcome.PASSED), result("b", Outcome.FAILED, "observer_recovers")], []) == ""
+    results = [
+        result("a", Outcome.PASSED),
+        result("b", Outcome.FAILED, "observer_recovers"),
+        result("c", Outcome.INCONCLUSIVE, "host_not_starved"),
+    ]
+    assert gap_in(results, []) == ""
 
 
 def test_runs_that_were_cut_short_or_gave_no_data_are_named():
     results = [
         result("a", Outcome.FAILED, "node_alive"),
         result("b", Outcome.BROKEN),
-        result("c", Outcome.INCONCLUSIVE, "host_not_starved"),
+        result("c", Outcome.INCONCLUSIVE, "host_not_starved", ("observer_recovers",)),
     ]
     assert gap_in(results, ["b"]) == (
         "b gave no execution data; a ended FAILED(node_alive); c ended INCONCLUSIVE(host_not_starved): "
