@@ -88,7 +88,7 @@ def _is_own(folder: Path) -> bool:
 def _swept(folder: Path) -> bool:
     try:
         lock = _lock(folder / MARKER)
-    except FileNotFoundError:  # its owner has just removed it
+    except OSError:  # its owner has just removed it, or nothing can be changed or locked there
         return False
     if lock is None:
         return False

@@ -126,6 +126,7 @@ def nightly(
         return 0
     if file:
         load_waivers(file)  # before anything runs
+    common.allow_networks()
     folder = common.new_run_dir(out, "night")
     common.begin(folder)
     if file:
@@ -136,6 +137,7 @@ def nightly(
 
 def _resume(folder: Path) -> int:
     """Do what a night lacks."""
+    common.allow_networks()
     from dataclasses import replace
 
     from harness.nightly.folder import NightFolder, read_night

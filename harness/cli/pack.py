@@ -77,6 +77,8 @@ def pack(
     )
     for why, count in sorted(packed.contents.left_out.items()):
         console.print(Text(f"  left out: {counted(count, 'file')}, {why}", style="dim"))
+    for path in packed.contents.outside:
+        console.print(Text(f"  from outside of the folder: {visible(path)}"))
     _print_lacks(manifest)
     for key in packed.contents.secrets:
         console.print(Text(f"  it holds the value of {visible(key)}: hand it to those who may know it", style="yellow"))

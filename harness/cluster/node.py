@@ -160,6 +160,11 @@ class Node:
         return self.state in (NodeState.STARTING, NodeState.READY)
 
     @property
+    def is_alive(self) -> bool:
+        """Whether it has a process, be it one that was asked to stop."""
+        return self._process is not None and self.exit_code is None
+
+    @property
     def hangs(self) -> bool:
         """Whether it has been starting for so long that it does not come up by itself."""
         return self.state is NodeState.STARTING and time.monotonic() - self._started_at > HANGS_AFTER_SECONDS

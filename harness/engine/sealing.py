@@ -38,7 +38,7 @@ def inputs_of(cell: PlannedRun) -> RunInputs:
 
 def seal_of(cell: PlannedRun, folder: RunFolder) -> Seal:
     """Return the seal of a run that has ended in `folder`."""
-    return Seal(inputs_of(cell), _digest(folder.journal.read_bytes()), _digests_of_logs(folder))
+    return Seal(inputs_of(cell), sha256_of(folder.journal), _digests_of_logs(folder))
 
 
 def _digests_of_logs(folder: RunFolder) -> Mapping[str, str]:
@@ -76,7 +76,7 @@ def check_result(run: RunFolder) -> Seal:
     Raises HarnessError that names the file and says what is wrong with it.
     """
     seal, result, journal = run.seal.read(), run.result.read(), run.journal
-    if not journal.is_file() or _digest(journal.read_bytes()) != seal.journal:
+    if not journal.is_file() or sha256_of(journal) != seal.journal:
         raise _refused(run, journal, "is not the journal that was written in this run: it was changed afterwards")
     _check_logs(run, seal)
     if result.key != run.key:

@@ -37,7 +37,7 @@ def end_nodes(
     host holds them back, nothing is said.
     """
     running = cluster.running
-    with _logs_apart(running):
+    with _logs_apart(node for node in cluster.nodes.values() if node.is_alive):
         word = cluster.topology.observer_word
         brokers = [node for node in running if not node.is_voter]
         if passed:
@@ -85,9 +85,11 @@ def _alive(nodes: Iterable[Node]) -> int:
 def _logs_apart(nodes: Iterable[Node]) -> Iterator[None]:
     """Move what nodes log meanwhile, from the next whole line on, to a file of its own."""
     sizes = {node.log_file: node.log_file.stat().st_size for node in nodes if node.log_file.is_file()}
-    yield
-    for log, size in sizes.items():
-        _cut(log, size)
+    try:
+        yield
+    finally:
+        for log, size in sizes.items():
+            _cut(log, size)
 
 
 def _cut(log: Path, size: int) -> None:

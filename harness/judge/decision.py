@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from harness.judge import sentences
@@ -86,42 +87,27 @@ def decide(
     Commands that run a cell again are made from `request`, or from the command that was given.
     """
     request = request or record_of(Request, declaration.argv)
-    shown = judge_known_crashes(declaration, results)
-    again = replaced(declaration, shown)
-    shown = _beside_base(declaration, shown, again)
-    results = in_place(declaration, shown)
-    ruled = {each.name: rule_scenario(declaration, each, results, shown) for each in declaration.scenarios}
-    costs = _costs(declaration, results)
-    lost = () if declaration.is_of_two_releases else lacking(costs)
-    found = (
-        *reasons_of_proof(proof),
-        *reasons_of_costs(declaration, results, costs),
-        *reasons_of_metrics(declaration, results),
-        *reasons_of_lacking(lost),
-        *reasons_of_logs(
-            declaration.compared, declaration.flag_key, contrasts, proof, _cells(declaration, ruled), not_compared
-        ),
-        *_reasons_of_scenarios(declaration, ruled),
-        *_absent_arms(declaration),
-        *reasons_of_claims(declaration, ruled, proof, logged, results),
+    case = _case_of(declaration, results, proof)
+    logs = reasons_of_logs(
+        declaration.compared, declaration.flag_key, contrasts, proof, _cells(declaration, case.ruled), not_compared
     )
-    reasons = (*found, *_lack_of_evidence(declaration, ruled, found))
+    reasons = _all_reasons(case, logs, logged)
     verdict = worst(reason.weight for reason in reasons)
-    runs = {run.key: run for each in ruled.values() for run in judged_runs(each, shown, again)}
-    counting = [run for run in runs.values() if run.key not in again]
-    rows = [(name, each.ruling) for name, each in ruled.items()]
+    runs = {run.key: run for each in case.ruled.values() for run in judged_runs(each, case.shown, case.again)}
+    counting = [run for run in runs.values() if run.key not in case.again]
     changed = proof.changed_methods if proof else ()
     not_reached = sentences.unreached(coverage, changed)
     unasked = _unasked(counting)
-    noticeable = would_show(power, [name for name, each in ruled.items() if each.ruling.effect not in _UNTESTED], costs)
+    tested = [name for name, each in case.ruled.items() if each.ruling.effect not in _UNTESTED]
+    noticeable = would_show(power, tested, case.costs)
     record = VerdictRecord(
         schema=SCHEMA,
         verdict=verdict,
-        sentence=sentences.headline(verdict, rests_on(verdict, reasons), declaration, rows, changed, noticeable),
+        sentence=sentences.headline(verdict, rests_on(verdict, reasons), declaration, case.rows, changed, noticeable),
         against=against(
             verdict,
             declaration,
-            rows,
+            case.rows,
             mostly_excused(proof) or not_reached,
             _worse_in(reasons),
             is_blocked=any(map(is_blocker, reasons)),
@@ -133,20 +119,17 @@ def decide(
         host=declaration.host,
         repeats=declaration.repeats,
         arms=declaration.arms,
-        scenarios=tuple(judged_scenario(declaration, request, each, counting) for each in ruled.values()),
-        claims=judged_claims(declaration, ruled, proof, logged, results),
-        runs=tuple(runs[result.key] for result in shown),
+        scenarios=tuple(judged_scenario(declaration, request, each, counting) for each in case.ruled.values()),
+        claims=judged_claims(declaration, case.ruled, proof, logged, case.results),
+        runs=tuple(runs[result.key] for result in case.shown),
         contrasts=tuple(contrasts),
         proof=proof,
         coverage=coverage,
         evidence=tuple(evidence),
         not_tested=(
-            *_untested(reasons, ruled),
+            *_untested(reasons, case.ruled),
             *unasked,
-            *sentences.costs_not_judged([cost for cost in costs if cost not in lost]),
-            *in_too_few(costs, shipped_limits()),
-            *steps_not_read(declaration, results),
-            *costs_judged_before(results),
+            *_figures_not_judged(case),
             *not_read,
             *_unreached(declaration, coverage, not_reached),
             *untested(proof),
@@ -156,16 +139,76 @@ def decide(
         cpu_seconds=declaration.cpu_seconds,
         kind=declaration.kind,
         would_show=noticeable,
-        costs=costs,
-        reused=reused_sentences(results, proof, coverage),
+        costs=case.costs,
+        reused=reused_sentences(case.results, proof, coverage),
         remarks=(
-            *asked_again(again, shown, declaration.repeats),
-            *added_metrics(declaration, results),
-            *refusals_in_other_words(declaration, results),
+            *asked_again(case.again, case.shown, declaration.repeats),
+            *added_metrics(declaration, case.results),
+            *refusals_in_other_words(declaration, case.results),
         ),
-        not_fixed=not_fixed(declaration, ruled.values(), proof),
+        not_fixed=not_fixed(declaration, case.ruled.values(), proof),
     )
     return record if declaration.candidate else of_stock(record, declaration, unasked)
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """What was declared and proved, what scenarios show of it, and what the candidate costs.
+
+    `shown` are all results, of which those in `again` have a spare in their place; `results` are those that count, one
+    for each declared repeat. `lost` are costs that the candidate has in no scenario, though base has them.
+    """
+
+    declaration: Declaration
+    proof: Proof | None
+    shown: Sequence[RunResult]
+    again: Collection[RunKey]
+    results: Sequence[RunResult]
+    ruled: Mapping[str, RuledScenario]
+    costs: tuple[Cost, ...]
+    lost: Sequence[Cost]
+
+    @property
+    def rows(self) -> sentences.Rows:
+        """The scenarios with what they come to."""
+        return [(name, each.ruling) for name, each in self.ruled.items()]
+
+
+def _case_of(declaration: Declaration, results: Sequence[RunResult], proof: Proof | None) -> _Case:
+    shown = judge_known_crashes(declaration, results)
+    again = replaced(declaration, shown)
+    shown = _beside_base(declaration, shown, again)
+    results = in_place(declaration, shown)
+    ruled = {each.name: rule_scenario(declaration, each, results, shown) for each in declaration.scenarios}
+    costs = _costs(declaration, results)
+    lost = () if declaration.is_of_two_releases else lacking(costs)
+    return _Case(declaration, proof, shown, again, results, ruled, costs, lost)
+
+
+def _all_reasons(case: _Case, logs: Iterable[Reason], logged: Mapping[str, Evidence]) -> tuple[Reason, ...]:
+    """Return all reasons, whatever they weigh, those of the jar first; `logs` are those of its logs."""
+    declaration = case.declaration
+    found = (
+        *reasons_of_proof(case.proof),
+        *reasons_of_costs(declaration, case.results, case.costs),
+        *reasons_of_metrics(declaration, case.results),
+        *reasons_of_lacking(case.lost),
+        *logs,
+        *_reasons_of_scenarios(declaration, case.ruled),
+        *_absent_arms(declaration),
+        *reasons_of_claims(declaration, case.ruled, case.proof, logged, case.results),
+    )
+    return (*found, *_lack_of_evidence(declaration, case.ruled, found))
+
+
+def _figures_not_judged(case: _Case) -> tuple[str, ...]:
+    """Return which figures and steps could not be judged, and why."""
+    return (
+        *sentences.costs_not_judged([cost for cost in case.costs if cost not in case.lost]),
+        *in_too_few(case.costs, shipped_limits()),
+        *steps_not_read(case.declaration, case.results),
+        *costs_judged_before(case.results),
+    )
 
 
 def _beside_base(declaration: Declaration, results: Sequence[RunResult], again: Collection[RunKey]) -> list[RunResult]:

@@ -8,8 +8,11 @@ from harness.model.runs import Verdict
 from harness.model.verdict import Reason, ReasonSource
 
 _WORST_FIRST = (Verdict.HOLD, Verdict.INCONCLUSIVE, Verdict.SHIP)
-# What holds a candidate back whatever its scenarios show; of the proof and of the logs at most so many are shown.
-_OF_THE_JAR = (ReasonSource.PROOF, ReasonSource.FIGURES, ReasonSource.LOGS)
+# What holds a candidate back whatever its scenarios show; of the proof and of the logs at most so many are shown. What
+# a node that fails costs or logs comes of the failure: of these the scenario tells more.
+_BEFORE_SCENARIOS = (ReasonSource.PROOF,)
+_AFTER_SCENARIOS = (ReasonSource.FIGURES, ReasonSource.LOGS)
+_OF_THE_JAR = (*_BEFORE_SCENARIOS, *_AFTER_SCENARIOS)
 _MOST = 5
 _MORE = {
     ReasonSource.PROOF: "{} more such reasons are in the proof.",
@@ -41,16 +44,20 @@ def rests_on(verdict: Verdict, reasons: Sequence[Reason]) -> tuple[str, ...]:
 
     What could not be tested at all is named with a HOLD as well, and comes first where it is what decides.
     """
-    blockers = [sentence for source in _OF_THE_JAR for sentence in _few(source, reasons)]
+    before, after = _few_of(_BEFORE_SCENARIOS, reasons), _few_of(_AFTER_SCENARIOS, reasons)
     weighty = [each.sentence for each in reasons if each.source in _OF_SCENARIOS and each.weight is verdict]
     gaps = [sentence for source in _FIRST_GAPS for sentence in _sentences(source, Verdict.INCONCLUSIVE, reasons)]
     logs = _sentences(ReasonSource.LOGS, Verdict.INCONCLUSIVE, reasons)
-    return (*blockers, *weighty, *gaps, *logs) if verdict is Verdict.HOLD else (*gaps, *weighty, *logs)
+    return (*before, *weighty, *after, *gaps, *logs) if verdict is Verdict.HOLD else (*gaps, *weighty, *logs)
 
 
 def beyond_the_sentence(sentence: str, reasons: Sequence[str]) -> list[str]:
     """Return the reasons that a verdict's sentence does not say already."""
     return [reason for reason in reasons if reason not in sentence]
+
+
+def _few_of(sources: Sequence[ReasonSource], reasons: Sequence[Reason]) -> list[str]:
+    return [sentence for source in sources for sentence in _few(source, reasons)]
 
 
 def _few(source: ReasonSource, reasons: Sequence[Reason]) -> list[str]:

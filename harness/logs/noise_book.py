@@ -65,11 +65,12 @@ def runs_like(book: LearnedRuns, nodes: Sequence[NodeLogs], arm: Arm, other: Bui
     if arm.role is not Role.BASE and arm.flag != ABSENT:
         return []
     others = {other.kafka_version} - {arm.build.kafka_version} if other else set()
-    topologies = {node.scenario: topology_of(nodes, RunKey(node.scenario, arm.name, node.repeat)) for node in nodes}
+    own = [node for node in nodes if node.arm == arm.name]  # others may have repeats that this arm does not have
+    topologies = {(node.scenario, topology_of(own, RunKey(node.scenario, arm.name, node.repeat))) for node in own}
     return [
         run
         for stock, run in book.items()
-        if stock.topology == topologies.get(stock.scenario)
+        if (stock.scenario, stock.topology) in topologies
         and can_stand_for(stock, arm.build)
         and stock.kafka_version not in others
     ]

@@ -124,6 +124,15 @@ class ClaimedFlag:
     claimed_default: bool
 
 
+def replaced_jar(base: Build, candidate: Build) -> str:
+    """Return the digest of the raft jar that a candidate's is held against: base's, or that of its own, other Kafka.
+
+    Into that it has to fit, and not into base's (docs/adr/0025-each-arm-has-its-own-kafka.md).
+    """
+    own = candidate.kafka
+    return base.jar_sha256 if own.is_same(base.kafka) else own.jars[own.raft_jar]
+
+
 def plan_arms(base: Build, candidate: Build, flag: ClaimedFlag, java: str) -> tuple[Arm, ...]:
     """Return the arms base, base-off, off, on: no `off` where the candidate does not know the flag, and `base-off` only
     where base has it on by default.

@@ -11,6 +11,8 @@ from typing import Any, ClassVar
 
 from harness.model.clients import ClientReport
 
+NO_NODE = -2  # of HostStalled: the machine's clock
+
 
 @dataclass(frozen=True, slots=True)
 class RunStarted:
@@ -132,7 +134,10 @@ class FaultChanged:
 
 @dataclass(frozen=True, slots=True)
 class HostStalled:
-    """The host gave a node's raft thread (or, node -1, the harness itself) no processor for so long."""
+    """The host gave a node's raft thread (or, node -1, the harness itself) no processor for so long.
+
+    Of `NO_NODE`: its clock jumped by so much.
+    """
 
     kind: ClassVar[str] = "stall"
     node: int
@@ -141,11 +146,13 @@ class HostStalled:
     @property
     def who(self) -> str:
         """Who got no processor."""
-        return "the harness" if self.node < 0 else f"node {self.node}"
+        return ("the host" if self.node == NO_NODE else "the harness") if self.node < 0 else f"node {self.node}"
 
     @property
     def sentence(self) -> str:
         """The stall as a clause, the resource first as in `HostShort`."""
+        if self.node == NO_NODE:
+            return f"clock: the host's clock jumped by {self.seconds:.1f} s: it was set, or the host was suspended"
         return f"processor: the host gave {self.who} none for {self.seconds:.1f} s"
 
 

@@ -104,6 +104,8 @@ def read_night(folder: Path) -> Night:
     for name in (*(each.id for each in night.planned), *(each.id for each in night.ended)):
         if not _ID.fullmatch(name):
             raise HarnessError(f"{file.path} names a verification {name!r}, which is no name of a folder.")
+    if unplanned := {each.id for each in night.ended} - {each.id for each in night.planned}:
+        raise HarnessError(f"{file.path} says that {min(unplanned)} has ended, which nobody planned.")
     return night
 
 

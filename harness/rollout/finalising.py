@@ -37,6 +37,11 @@ def downgrade_call(plan: FeaturePlan) -> ScriptCall:
     return ScriptCall(FEATURES_SCRIPT, Asked.BROKERS, f"downgrade --release-version {plan.release_before} --dry-run")
 
 
+def describe_call() -> ScriptCall:
+    """Return the command that says at which levels features are finalised."""
+    return ScriptCall(FEATURES_SCRIPT, Asked.BROKERS, "describe")
+
+
 def levels_of(plan: FeaturePlan) -> tuple[dict[str, int], dict[str, int]]:
     """Return the levels of features before and after they are finalised."""
     return ({each.name: each.level_before for each in plan.changes}, {c.name: c.level_after for c in plan.changes})

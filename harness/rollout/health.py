@@ -108,7 +108,8 @@ def _isr_full(health: Health, _: int) -> str:
 
 
 def _min_isr_survives(health: Health, node: int) -> str:
-    falling = [each for each in health.partitions if node in each.isr and len(each.isr) - 1 < each.min_isr]
+    to_spare = [each for each in health.partitions if len(each.replicas) > each.min_isr]
+    falling = [each for each in to_spare if node in each.isr and len(each.isr) - 1 < each.min_isr]
     return _partitions(falling, lambda each: f"{each.name} needs {each.min_isr} in sync and has {_listed(each.isr)}")
 
 
@@ -211,9 +212,17 @@ END {
 _NO_LINE = """
 NF { print $2 "-" $4 }
 """
-_NODE_NOT_NEEDED = """
-{ for (at = 1; at < NF; at++) if ($at == "Isr:" && index("," $(at + 1) ",", "," node ",")) print $2 "-" $4 " needs it" }
+# Of a partition at min.insync.replicas with all of its replicas in sync none is to spare, whatever is waited for.
+_ISR = """
+{
+    isr = replicas = ""
+    for (at = 1; at < NF; at++) { if ($at == "Isr:") isr = $(at + 1); if ($at == "Replicas:") replicas = $(at + 1) }
+    whole = split(isr, each, ",") == split(replicas, each, ",")
+    if (index("," isr ",", "," node ",") && %s) print $2 "-" $4 %s
+}
 """
+_NODE_NOT_NEEDED = _ISR % ("!whole", '" needs it"')
+NO_SPARE = _ISR % ("whole", '""')
 _NOTHING_MOVED = """
 /No partition reassignments found/ { none = 1 }
 END { if (!none) print "partitions are being moved" }
@@ -297,10 +306,10 @@ ISR_FULL = RollCheck(
 )
 MIN_ISR_SURVIVES = RollCheck(
     "min_isr_survives",
-    "no partition falls below min.insync.replicas without the node",
+    "no partition with a replica to spare falls below min.insync.replicas without the node",
     _min_isr_survives,
     AT_MIN_ISR,
-    "no partition with node {node} among its Isr",
+    "no partition with node {node} among its Isr, but for those whose Isr are all of their Replicas",
     _shows_nothing,
     _NODE_NOT_NEEDED,
 )

@@ -50,6 +50,11 @@ def _of_your_cluster(plan: RollPlan) -> Iterator[str]:
 
 def _of_features(features: FeaturePlan | None) -> Iterator[str]:
     yield "A cluster that runs base at lower feature levels than those of its release."
+    if features and features.changes:
+        yield (
+            "Voters that stand in controller.quorum.voters (kraft.version 0): here they were those of the metadata "
+            "log, which finalising all features may make them for good."
+        )
     if features and features.changes and features.downgrade is Downgrade.LOSSLESS:
         yield "The way back once the features are finalised and lowered again: it was said and asked, and not rolled."
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from harness.cluster.node import STOP_TIMEOUT_SECONDS
-from harness.model.arms import Build
+from harness.model.arms import ABSENT, Arm, Build
 from harness.model.features import FeaturePlan
 from harness.model.rollout import CheckResult, Rehearsal, RolloutOutcome, RolloutVerdict, Turn
 from harness.rollout.client_security import topology_of
-from harness.rollout.finalising import downgrade_call, upgrade_call
+from harness.rollout.finalising import describe_call, downgrade_call, upgrade_call
 from harness.rollout.health import AFTER, AFTER_SECONDS, BEFORE, BEFORE_SECONDS, PREFERRED_LEADERS, RollCheck
 from harness.rollout.nodes import First, choice_of, usual_order
 from harness.rollout.rehearsals import BACK, CONTROL, FINALISED, FORWARD, FORWARD_AND_BACK, RESTART_FINALISED
@@ -106,7 +106,8 @@ class Swap:
 
     That is the raft jar; of Kafkas with one raft jar another. With `whole` all of Kafka is replaced: `base_home` and
     `candidate_home` are folders in which both may lie side by side, `base_added` and `candidate_added` the raft jars
-    that have to be put into them, empty where a Kafka has its own.
+    that have to be put into them, empty where a Kafka has its own. `setting` is what the candidate was rehearsed with
+    in server.properties, as `key=value`, empty where it needs nothing.
     """
 
     whole: bool
@@ -120,6 +121,7 @@ class Swap:
     candidate_home: str
     base_added: str = ""
     candidate_added: str = ""
+    setting: str = ""
 
     @property
     def module(self) -> str:
@@ -132,6 +134,7 @@ class Finish:
     """How the features are finalised when all is rolled, and how it is seen what going back then means."""
 
     plan: FeaturePlan
+    described: Command
     upgrade: Command
     downgrade: Command
     restarts: tuple[NodeTurn, ...]
@@ -247,7 +250,15 @@ def _swap(found: RolloutVerdict) -> Swap:
         _installed(candidate)[jars[1]] if whole else candidate.jar_sha256,
         *_homes(base.kafka_version, candidate.kafka_version),
         *(_added(build) if whole else "" for build in (base, candidate)),
+        setting=_setting(found.candidate),
     )
+
+
+def _setting(candidate: Arm) -> str:
+    """Return what a candidate needs to have its flag as it was rehearsed; its jar's own default needs nothing."""
+    flag = candidate.build.flag
+    needs = flag.known and candidate.flag not in (ABSENT, flag.default.lower())
+    return f"{flag.key}={candidate.flag}" if needs else ""
 
 
 def told_apart_by(base: Build, candidate: Build) -> tuple[str, str]:
@@ -300,7 +311,8 @@ def _finish(found: RolloutVerdict, commands: _Commands) -> Finish | None:
         return None
     rehearsed = next((each for each in found.rehearsals if each.name == FINALISED), None)
     restarts = _turns(rehearsed.turns, RESTART_FINALISED) if rehearsed else ()
-    return Finish(plan, commands.of(upgrade_call(plan)), commands.of(downgrade_call(plan)), restarts)
+    described, upgrade, downgrade = map(commands.of, (describe_call(), upgrade_call(plan), downgrade_call(plan)))
+    return Finish(plan, described, upgrade, downgrade, restarts)
 
 
 def _items(letter: str, checks: Sequence[RollCheck], turns: Iterable[Turn], commands: _Commands) -> tuple[Item, ...]:

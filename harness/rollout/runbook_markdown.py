@@ -107,6 +107,17 @@ def _beforehand_jar(swap: Swap) -> list[str]:
         "```",
         "",
         "Neither name ends in `.jar`: Kafka's start script puts every `libs/*.jar` on the class path.",
+        *_setting(swap),
+    ]
+
+
+def _setting(swap: Swap) -> list[str]:
+    if not swap.setting:
+        return []
+    return [
+        "",
+        f"It was rehearsed with `{swap.setting}`, which is not the jar's default: put that into every node's",
+        "server.properties while it is down for its turn, and take it out again on the way back.",
     ]
 
 
@@ -116,6 +127,7 @@ def _beforehand_whole(swap: Swap) -> list[str]:
         "that runs. Data directories stay where they are: nothing in them is copied or edited. What changes for your",
         f"configuration, alerts and scripts: `harness upgrade-notes {swap.base} {swap.candidate} --mine FILE`.",
         "",
+        *([*_setting(swap)[1:], ""] if swap.setting else []),
         "```sh",
         f"readlink -f {HOME}   # {swap.base_home}",
         *_adding(swap.base_added, swap.base_home),
@@ -184,7 +196,7 @@ def _link(home: str) -> str:
 
 
 def _copy(jar: str, suffix: str) -> str:
-    return f"cp {_LIBS}/{jar}.{suffix} {_LIBS}/{jar}"
+    return f"cp {_LIBS}/{jar}.{suffix} {_LIBS}/{jar}.next && mv -f {_LIBS}/{jar}.next {_LIBS}/{jar}"
 
 
 def _steps(title: str, turns: Sequence[NodeTurn], book: Runbook, replacing: _Replacing) -> list[str]:
@@ -224,8 +236,10 @@ def _line(turn: NodeTurn) -> str:
 
 def _way_back_from_anywhere(what: str) -> list[str]:
     return [
-        f"From half-way, take the way back for the nodes that run the new {what} only, the one that failed first: put",
-        "base back on it and start it, then checks A; then the others, the last one rolled first, each with checks B",
+        f"From half-way, take the way back for the nodes that run the new {what} only. Those that are down come first:",
+        "put base back on each and start it, and make checks A when the last of them runs. Then the one that failed,",
+        "if it runs: of checks B only that a controller is active, that the other controllers are a majority and that",
+        "no partition falls below min.insync.replicas. Then the others, the last one rolled first, each with checks B",
         "and A.",
         "",
     ]
@@ -256,7 +270,12 @@ def _finish(finish: Finish) -> list[str]:
         *(f"- {_plain(sentence)}" for sentence in finish.plan.told),
         "",
         "Every node runs the new Kafka, and checks B are met for every node: one that is down on base could not start",
-        "any more. Then:",
+        "any more. See at which levels the features are:",
+        "",
+        *_shell(finish.described),
+        "Where kraft.version is finalised at 0, the voters are those of `controller.quorum.voters`. Finalising all",
+        "features may make them those of the metadata log, which cannot be taken back, and which was not rehearsed.",
+        "Then, by the new Kafka's own script, since no other knows its features:",
         "",
         *_command(finish.upgrade),
         "Then restart every node in the order above, with checks B and A, and elect the preferred leaders.",
@@ -270,7 +289,11 @@ def _finish(finish: Finish) -> list[str]:
 
 
 def _command(command: Command) -> list[str]:
-    return ["```sh", command.text, "```", "", *_shown(command.printed)]
+    return [*_shell(command), *_shown(command.printed)]
+
+
+def _shell(command: Command) -> list[str]:
+    return ["```sh", command.text, "```", ""]
 
 
 def _shown(output: str | None) -> Iterator[str]:

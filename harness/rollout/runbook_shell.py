@@ -13,12 +13,22 @@ from pathlib import Path
 
 from harness.base.text import visible
 from harness.cluster.node import STOP_TIMEOUT_SECONDS
-from harness.rollout.health import AFTER_SECONDS, BEFORE_SECONDS, LEADERS_SECONDS, ONE_ACTIVE_CONTROLLER
-from harness.rollout.runbook import HOME, IDS_AGREE, Command, Item, Runbook, Swap
+from harness.rollout.health import (
+    AFTER_SECONDS,
+    BEFORE_SECONDS,
+    LEADERS_SECONDS,
+    MIN_ISR_SURVIVES,
+    NO_SPARE,
+    ONE_ACTIVE_CONTROLLER,
+    QUORUM_SURVIVES,
+)
+from harness.rollout.runbook import HOME, IDS_AGREE, Command, Finish, Item, Runbook, Swap
 from harness.scenario.monitors.error_lines import DURATION, OF_A_TRACE, REFUSAL
 
 _BODY = Path(__file__).with_name("runbook_body.sh")
 _COMMAND_SECONDS = 30
+# What the stop of a node that is sick could harm: nothing else of list B can be met while it runs.
+_OF_A_STOP = (ONE_ACTIVE_CONTROLLER, QUORUM_SURVIVES, MIN_ISR_SURVIVES)
 _MASKED = re.compile(r"<\w+>|ⁿ")
 _SPECIAL = re.compile(r"[][\\.^$*+?(){}|]")
 _LEAST_LITERAL = 8  # a pattern with less of a template than this would excuse too much
@@ -39,7 +49,7 @@ def shell_script(book: Runbook) -> str:
         "",
         *_checks({item.check.name: item for item in items}),
         *_function("elect_preferred_leaders", _asks(book.leaders.election)),
-        *(_function("raise_features", _asks(book.finish.upgrade)) if book.finish else []),
+        *(_features(book.finish) if book.finish else []),
         _BODY.read_text(encoding="utf-8"),
     ]
     return "\n".join(parts)
@@ -81,16 +91,34 @@ def _settings(book: Runbook) -> list[str]:
         'case $COMMAND_CONFIG in /* | "") ;; *) COMMAND_CONFIG=$PWD/$COMMAND_CONFIG ;; esac',
         "# Where Kafka's bin/ is on this machine.",
         f': "${{KAFKA:={HOME}}}"',
+        *([*_NEW_KAFKA, f': "${{NEW_KAFKA:={book.swap.candidate_home}}}"'] if book.finish else []),
         "# Ids: those of the rehearsal. A node that is both is in both lists.",
         f': "${{CONTROLLER_IDS:={_listed(way.controllers)}}}"',
         f': "${{BROKER_IDS:={_listed(way.brokers)}}}"',
         "# Who comes first (brokers-first, controllers-first), or every node's id in the order of the roll.",
         f': "${{FIRST:={way.first}}}"',
         f': "${{ORDER:={_listed(way.order)}}}"',
+        "# Limits in seconds, those of the rehearsal: nodes with much data take longer to stop and to catch up.",
+        "# BUDGET_SECONDS is how long a client may wait in a turn; with 0 nobody is asked for it.",
+        *(f': "${{{name}_SECONDS:={seconds}}}"' for name, seconds in _limits(book).items()),
         "# no: go on without asking.",
         ': "${ASK:=yes}"',
         "",
     ]
+
+
+_NEW_KAFKA = ["# Where the new Kafka's bin/ is on this machine: no other script knows its features."]
+
+
+def _limits(book: Runbook) -> Mapping[str, str]:
+    return {
+        "BEFORE": f"{BEFORE_SECONDS}",
+        "STOP": f"{STOP_TIMEOUT_SECONDS:g}",
+        "AFTER": f"{AFTER_SECONDS}",
+        "LEADERS": f"{LEADERS_SECONDS}",
+        "COMMAND": f"{_COMMAND_SECONDS}",
+        "BUDGET": f"{book.budget_seconds:g}",
+    }
 
 
 def _functions_of_the_operator(swap: Swap) -> list[str]:
@@ -102,26 +130,35 @@ def _functions_of_the_operator(swap: Swap) -> list[str]:
         homes = f"case $2 in new) home={swap.candidate_home} ;; *) home={swap.base_home} ;; esac"
         install = f'{homes}; {on_node} ln -sfn "$home" {HOME}'
     else:
-        install = f'{on_node} cp {libs}/{jar}."$2" {libs}/{jar}'
+        install = f'{on_node} "cp {libs}/{jar}.$2 {libs}/{jar}.next && mv -f {libs}/{jar}.next {libs}/{jar}"'
     return [
         "# How a node is reached; each is given the node's id. These are examples:",
         "# stop it (SIGTERM), and return at once or when it has stopped",
         f"# stop_node() {{ {on_node} systemctl stop --no-block kafka; }}",
-        "# put the jar in place that $2 names: new or base",
+        "# put the jar in place that $2 names: new or base; by another name first, so that a process that still has",
+        "# the old one open goes on with that",
         f"# install_jar() {{ {install}; }}",
+        *_setting(swap),
         "# start it",
         f"# start_node() {{ {on_node} systemctl start kafka; }}",
-        "# succeed if it runs",
-        f"# is_running() {{ {on_node} systemctl is-active --quiet kafka; }}",
+        "# succeed if it has a process: one that is stopping still has",
+        f'# is_running() {{ [ "$({on_node} systemctl show -p MainPID --value kafka)" -gt 0 ]; }}',
         f"# print the SHA-256 of the jar {swap.module} that its live process holds open",
         f'# running_jar() {{ {on_node} \'for fd in /proc/{pid}/fd/*; do case $(readlink "$fd") in',
         f'#     */{swap.module}-*.jar*) sha256sum <"$fd" | cut -d" " -f1; break ;; esac; done\'; }}',
-        "# print the ERROR and FATAL lines since its last start, each with the line below it",
-        f"# error_lines() {{ {on_node} 'journalctl -o cat _SYSTEMD_INVOCATION_ID={run} |",
-        '#     grep -A 1 -E "ERROR|FATAL" || true\'; }',
+        "# print the ERROR and FATAL lines since its last start, each with the line below it; fail where no line of it",
+        "# can be read, be it for permissions, or since Kafka writes to server.log alone",
+        f'# error_lines() {{ {on_node} \'log=$(journalctl -q -o cat _SYSTEMD_INVOCATION_ID={run}) && [ -n "$log" ] &&',
+        '#     { printf "%s\\n" "$log" | grep -A 1 -E "ERROR|FATAL" || true; }\'; }',
         "# print how many seconds a client waited at most in the last $1 seconds; if it is left out, you are asked",
         "# longest_wait() { … your monitoring; }",
     ]
+
+
+def _setting(swap: Swap) -> list[str]:
+    if not swap.setting:
+        return []
+    return [f"# and with new also put {swap.setting} into server.properties: it was rehearsed so"]
 
 
 _IDS = (
@@ -132,23 +169,20 @@ _IDS = (
 
 
 def _facts(book: Runbook) -> Mapping[str, str]:
-    swap, status = book.swap, _command_of(book.before, ONE_ACTIVE_CONTROLLER.name)
-    finish = book.finish
+    swap, finish = book.swap, book.finish
+    status, spare = (_command_of(book.before, each.name) for each in (ONE_ACTIVE_CONTROLLER, MIN_ISR_SURVIVES))
     return {
         "ANSWER": "The rehearsal passed." if book.passed else _refusal(book),
         "REFUSED": _refusal(book),
         "CHOICE": book.way.choice,
         "CHECKS_BEFORE": " ".join(item.check.name for item in book.before),
         "CHECKS_AFTER": " ".join(item.check.name for item in book.after),
-        "BEFORE_SECONDS": f"{BEFORE_SECONDS}",
-        "STOP_SECONDS": f"{STOP_TIMEOUT_SECONDS:g}",
-        "AFTER_SECONDS": f"{AFTER_SECONDS}",
-        "LEADERS_SECONDS": f"{LEADERS_SECONDS}",
-        "COMMAND_SECONDS": f"{_COMMAND_SECONDS}",
-        "BUDGET_SECONDS": f"{book.budget_seconds:g}",
+        "CHECKS_OF_A_STOP": " ".join(check.name for check in _OF_A_STOP),
         "BASE_SHA256": swap.base_sha256,
         "NEW_SHA256": swap.candidate_sha256,
         "STATUS": status.name if status else "",
+        "AT_MIN_ISR": spare.name if spare else "",
+        "NO_SPARE": NO_SPARE.strip(),
         "KNOWN_ERRORS": "|".join(filter(None, map(_pattern, book.known_errors))),
         "REFUSAL": REFUSAL,
         "DURATION": DURATION,
@@ -157,7 +191,13 @@ def _facts(book: Runbook) -> Mapping[str, str]:
         "TOLD": "\n".join(map(_plain, finish.plan.told)) if finish else "",
         "IDS_AGREE": IDS_AGREE if book.ids_first else "",
         "RAISES": finish.upgrade.name if finish else "",
+        "DESCRIBES": finish.described.name if finish else "",
+        "RELEASE_OF_BASE": finish.plan.release_before if finish else "",
+        "FINALISE_REFUSED": "" if finish is None or finish.restarts else _NOT_FINALISED,
     }
+
+
+_NOT_FINALISED = "Do not finalise: that was not rehearsed. `harness rollout` without --rehearse does so."
 
 
 def _refusal(book: Runbook) -> str:
@@ -174,6 +214,7 @@ def _command_of(items: Iterable[Item], name: str) -> Command | None:
 def _checks(items: Mapping[str, Item]) -> list[str]:
     """Return a function for each check, which prints what is in the way, and one that says what each is."""
     said = [f"    {name}) printf '%s' {shlex.quote(item.description)} ;;" for name, item in items.items()]
+    said.append("    holds_jar) printf '%s' 'the live process holds the right jar open' ;;")
     lines = ["describe() {", "    case $1 in", *said, "    esac", "}", ""]
     for name, item in items.items():
         lines += [f"# Expected: {item.expect}."]
@@ -197,6 +238,13 @@ def _check(item: Item) -> Iterable[str]:
         yield f"again {command.name} {command.in_shell} || return 0"
         seen = f'"$DIR/{command.name}.before" {seen}'
     yield f"unmet '{item.check.unmet}' {seen}"
+
+
+def _features(finish: Finish) -> list[str]:
+    return [
+        *_function("features_described", _asks(finish.described)),
+        *_function("raise_features", ("KAFKA=$NEW_KAFKA", *_asks(finish.upgrade))),
+    ]
 
 
 def _asks(command: Command) -> tuple[str, ...]:

@@ -24,7 +24,10 @@ def translated(document: Any, folder: Path) -> Any:
     Raises HarnessError for an inputs.json that names a place outside of the folder.
     """
     inputs = packed_inputs(folder).read_if_exists()
-    return _replaced(document, _places(inputs, folder)) if inputs else document
+    try:
+        return _replaced(document, _places(inputs, folder)) if inputs else document
+    except RecursionError as error:
+        raise HarnessError(f"A record in {folder} is nested too deeply.", "Find out who made it.") from error
 
 
 def _places(inputs: PackedInputs, folder: Path) -> Mapping[str, str]:

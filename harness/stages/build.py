@@ -57,7 +57,7 @@ def build(run_dir: Path, toolbox: Toolbox, reporter: Reporter, *, nodes: bool = 
     if nodes and inputs.passed_over:
         reporter.report(f"not asked, since no nodes are started in their mode: {', '.join(inputs.passed_over)}")
     if nodes and inputs.claims_elsewhere:
-        told = (f"{claim} (--suite {suite})" for claim, suite in inputs.claims_elsewhere.items())
+        told = (f"{claim} ({option})" for claim, option in inputs.claims_elsewhere.items())
         reporter.report(f"not asked, since their scenarios are of other suites: {', '.join(told)}")
     for line in what_lacks(inputs.sides, toolbox):
         reporter.report(line)

@@ -34,7 +34,7 @@ class Inputs:
 
     `kind` is what the request says of the candidate. A given jar is held against the series in the folders `suspected`.
     `passed_over` are scenarios of the suite that are for a mode in which nodes of these Kafkas are not started.
-    `claims_elsewhere` are claims about scenarios of other suites, which are not asked, each with such a suite.
+    `claims_elsewhere` are claims about scenarios of other suites, which are not asked, each with the option for that.
     """
 
     sides: Sides
@@ -120,12 +120,17 @@ def _with_claims_of_suite(inputs: Inputs, request: Request) -> Inputs:
     known = load_all(request.scenario_folders)
     here = {*(each.name for each in inputs.scenarios), *inputs.passed_over}
     elsewhere = {
-        claim.id: known[claim.scenario].suites[0]
+        claim.id: _asked_by(known[claim.scenario])
         for claim in inputs.claims.claims
         if claim.scenario in known and claim.scenario not in here
     }
     asked = tuple(claim for claim in inputs.claims.claims if claim.id not in elsewhere)
     return replace(inputs, claims=replace(inputs.claims, claims=asked), claims_elsewhere=elsewhere)
+
+
+def _asked_by(scenario: Scenario) -> str:
+    """Return the option by which a scenario is asked."""
+    return f"--suite {scenario.suites[0]}" if scenario.suites else f"--scenario {scenario.name}"
 
 
 def _scenarios(

@@ -8,7 +8,7 @@ from harness.base.errors import HarnessError
 from harness.base.progress import Reporter
 from harness.engine.sealing import check_results
 from harness.judge.decision import decide
-from harness.model.arms import Role
+from harness.model.arms import Role, replaced_jar
 from harness.model.declaration import Declaration
 from harness.model.expectations import Met
 from harness.model.proof import Proof
@@ -88,13 +88,13 @@ def read_proof(directory: RunDirectory, declaration: Declaration) -> Proof | Non
     """
     file = directory.proof(declaration.candidate).proof
     proof = file.read_if_exists()
-    digests = {arm.build.jar_sha256 for arm in declaration.arms if arm.build.name == declaration.candidate}
+    builds = [arm.build for arm in declaration.arms if arm.build.name == declaration.candidate]
     base = declaration.arm(Role.BASE)
     again = f"Have it proved again: {directory.resume_command}"
-    if proof and proof.candidate not in digests:
+    if proof and proof.candidate not in {build.jar_sha256 for build in builds}:
         raise HarnessError(f"{file.path} is about another jar ({proof.candidate}).", again)
-    if proof and base and proof.base != base.build.jar_sha256:
-        raise HarnessError(f"{file.path} compares the jar with another than base's ({proof.base}).", again)
+    if proof and base and proof.base not in {replaced_jar(base.build, build) for build in builds}:
+        raise HarnessError(f"{file.path} compares the jar with another than it replaces ({proof.base}).", again)
     return proof
 
 

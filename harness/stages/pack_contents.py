@@ -33,13 +33,15 @@ STORAGE, CACHES, UNFINISHED, NOT_PLAIN = "storage of nodes", "caches", "half-wri
 class Contents:
     """The files of a pack, sorted by path; how many were left out by reason; what lacks to run it again.
 
-    `secrets` are server properties of the user whose values are in it.
+    `secrets` are server properties of the user whose values are in it, `outside` the files and folders elsewhere that
+    are in it too.
     """
 
     files: tuple[Content, ...]
     left_out: Counter[str]
     lacks: tuple[str, ...]
     secrets: tuple[str, ...]
+    outside: tuple[str, ...]
 
 
 def kind_of(folder: Path) -> str:
@@ -69,6 +71,7 @@ def contents_of(folder: Path) -> Contents:
     files, left_out = _own_files(folder)
     lacks: list[str] = []
     secrets: list[str] = []
+    outside: list[str] = []
     for place in sorted({Path(path).parent.as_posix() for path in files if _is_of_options(path)}):
         _refuse_older(RunDirectory(folder / place))
         found = inputs_of(folder / place)
@@ -81,10 +84,11 @@ def contents_of(folder: Path) -> Contents:
             noted = f"{prefix}{RunDirectory(Path()).logs.comparison.path}"
             files[noted] = Content(noted, to_json(note).encode())
         lacks += found.lacks
+        outside += found.places
         secrets += secrets_of(folder / place)
     lacks += _compared_elsewhere(LogsFolder(folder))
     ordered = tuple(files[path] for path in sorted(files))
-    return Contents(ordered, left_out, tuple(dict.fromkeys(lacks)), tuple(dict.fromkeys(secrets)))
+    return Contents(ordered, left_out, *(tuple(dict.fromkeys(each)) for each in (lacks, secrets, outside)))
 
 
 def _compared_elsewhere(logs: LogsFolder) -> list[str]:

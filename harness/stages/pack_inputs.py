@@ -11,7 +11,7 @@ from harness.model.options import options_of
 from harness.model.request import NO_CLAIMS, Request
 from harness.nightly.folder import NightFolder
 from harness.rundir.directory import RunDirectory
-from harness.rundir.packed_inputs import FOLDER
+from harness.rundir.packed_inputs import FOLDER, packed_inputs
 
 _OPTIONS = options_of(Request)
 _KAFKAS = ("dist", "base_dist")
@@ -38,12 +38,15 @@ class FoundInputs:
 
 
 def inputs_of(folder: Path) -> FoundInputs:
-    """Return what a run directory or a night names; of one whose records are damaged what the others name."""
-    found = FoundInputs(lacks=list(_not_packed(folder)))
+    """Return what a run directory or a night names; of one whose records are damaged what the others name.
+
+    Of what was unpacked nothing is taken that lies elsewhere: somebody else wrote which files these are.
+    """
+    found, is_unpacked = FoundInputs(lacks=list(_not_packed(folder))), packed_inputs(folder).exists
     for name, path in _named(folder):
         if path.is_relative_to(folder.absolute()) or any(path.is_relative_to(known) for known in found.places):
             continue  # it is packed already
-        files = _files(name, path)
+        files = [] if is_unpacked else _files(name, path)
         if not files:
             found.lacks.append(f"{_option(name)} {path}")
             continue

@@ -19,7 +19,7 @@ from harness.kafka.release_lines import Line, line_of, same_line
 from harness.kafka.release_tests import tests_of_release
 from harness.kafka.series import series_folder
 from harness.kafka.versions import order_of
-from harness.model.arms import RELEASE, Build
+from harness.model.arms import RELEASE, Build, replaced_jar
 from harness.model.declaration import Declaration
 from harness.model.proof import TestScope
 from harness.model.request import Request
@@ -106,7 +106,7 @@ def proof_case(
     distribution = kafka_of(candidate, request, toolbox)
     ecj, line = ecj_of(toolbox), line_of(version)
     one_kafka = candidate.kafka.is_same(base.kafka)
-    replaced = base if one_kafka else _own_raft_jar(candidate, distribution)
+    replaced = base if one_kafka else _own_raft_jar(base, candidate, distribution)
     return ProofCase(
         directory=directory,
         line=line,
@@ -136,14 +136,14 @@ def _needs_tests(request: Request) -> bool:
     return request.tests is not TestScope.NONE or bool(request.simulate)
 
 
-def _own_raft_jar(candidate: Build, kafka: Distribution) -> Build:
+def _own_raft_jar(base: Build, candidate: Build, kafka: Distribution) -> Build:
     """Return the raft jar that a candidate's own Kafka has by itself: its jar has to fit in there, not in base's."""
     own = candidate.kafka
     return replace(
         candidate,
         name=f"Kafka {own.version}",
         jar=str(kafka.raft_jar),
-        jar_sha256=own.jars[own.raft_jar],
+        jar_sha256=replaced_jar(base, candidate),
         builder=RELEASE,
         series=(),
         note="",

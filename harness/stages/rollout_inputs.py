@@ -32,6 +32,7 @@ from harness.rollout.script_calls import ELECTION
 from harness.rundir.directory import RunDirectory
 from harness.stages.arm_kafka import kafka_of, parts_of_arms
 from harness.stages.rollout_result import ARM
+from harness.stages.rules_digest import digest_of_texts, making_digest
 from harness.stages.run import installed
 from harness.stages.timing import timed
 from harness.toolbox.downloads import sha256_of
@@ -153,7 +154,16 @@ def planned_rehearsal(inputs: RollInputs, name: str, baseline: Baseline | None) 
     }
     run, overlay = RunKey(name, ARM, 1), inputs.setup.overlay
     return PlannedRun(
-        run, rehearsal(name, config), Role.ON, inputs.parts_of_base, base, overlay, key, inputs.base.java, others
+        run,
+        rehearsal(name, config),
+        Role.ON,
+        inputs.parts_of_base,
+        base,
+        overlay,
+        key,
+        inputs.base.java,
+        others,
+        harness=digest_of_texts((making_digest(), *sorted(config.known_errors))),
     )
 
 

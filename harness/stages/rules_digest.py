@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -12,7 +12,11 @@ from harness.base.paths import data_root
 _CODE = Path(__file__).parents[1]
 _BUILDS = data_root() / "builds"
 # What decides how a run goes and what is written of it, and what decides what that means.
-_MAKING = (*(_CODE / name for name in ("scenario", "engine", "cluster")), data_root() / "scenarios", _BUILDS / "lines")
+_MAKING = (
+    *(_CODE / name for name in ("scenario", "engine", "cluster", "rollout")),
+    data_root() / "scenarios",
+    _BUILDS / "lines",
+)
 _ROUNDS = tuple(_CODE / "stages" / name for name in ("rounds.py", "detecting.py"))  # what counts after which runs
 _JUDGING = (*(_CODE / name for name in ("judge", "logs", "proof", "audit")), *_ROUNDS)
 _NO_JUDGES = ("lines", "gradle", "image", "power")  # of builds/: the rest is known of stock, such as what it logs
@@ -22,6 +26,12 @@ _NO_JUDGES = ("lines", "gradle", "image", "power")  # of builds/: the rest is kn
 def making_digest() -> str:
     """Return the digest of whatever decides how a run goes."""
     return digest_of(_MAKING)
+
+
+def making_digest_with(own_scenarios: Sequence[Path]) -> str:
+    """Return the digest of whatever decides how a run goes, scenarios of the user's own among it."""
+    own = [folder.resolve() for folder in own_scenarios]
+    return digest_of_texts((making_digest(), digest_of(own))) if own else making_digest()
 
 
 @cache

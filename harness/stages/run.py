@@ -30,7 +30,7 @@ from harness.scenario.registry import load_all
 from harness.stages.arm_kafka import parts_of_arms
 from harness.stages.known_noise import noise_of
 from harness.stages.resume import check_builds_and_java
-from harness.stages.rules_digest import making_digest
+from harness.stages.rules_digest import making_digest_with
 from harness.stages.timing import noted, timed
 from harness.toolbox.lockfile import Purpose
 from harness.toolbox.toolbox import Toolbox
@@ -124,6 +124,7 @@ def declared_runs(
     """
     setup, request = directory.setup.read(), directory.request.read()
     known, soak = load_all(request.scenario_folders), request.soak
+    harness = making_digest_with(request.scenario_folders)
     missing = [scenario.name for scenario in declared.scenarios if scenario.name not in known]
     if missing:
         raise HarnessError(f"This run declares scenarios that are not there any more: {', '.join(missing)}.")
@@ -139,7 +140,7 @@ def declared_runs(
             arm.java,
             soak=seconds(soak) if soak else 0.0,
             runtime=request.runtime,
-            harness=making_digest(),
+            harness=harness,
         )
         for repeat in range(1, declared.repeats + 1)
         for scenario in declared.scenarios

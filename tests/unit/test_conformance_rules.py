@@ -465,6 +465,13 @@ FORGED = {
             files=[Files(0, 2000.0, named={9: Named(votes({0, 1}))})],
         ),
     ),
+    "a node whose disk was wiped reads no voters from the snapshot that it fetches": (
+        "voters_as_logged",
+        history(
+            [Booted, voters(2, 0, 1), FOLLOWS_1, DiskReplaced, Booted, FOLLOWS_1, cut(9, whole=True), high(9)],
+            files=[Files(0, 2000.0, named={9: Named(votes({0, 1}))})],
+        ),
+    ),
     "a node starts and reads no voters from what it was formatted with": (
         "voters_as_logged",
         history(
@@ -729,6 +736,13 @@ ALLOWED = {
         [attempt(state(FOLLOWER, 3, 1)), step(state(UNATTACHED, 3), state(FOLLOWER, 3, 1))],
         files=[Files(0, 2000.0, quorum=QuorumState(4, -1, 0))],
         ending=[attempt(state(CANDIDATE, 4)), step(state(FOLLOWER, 3, 1), state(CANDIDATE, 4))],
+    ),
+    "a node that is still stopping wins by the vote of one that was asked to stop": history(
+        [begin(state(UNATTACHED, 2))],
+        elected(3, node=1),
+        [begin(state(UNATTACHED, 3))],
+        over=True,
+        ending=[granted(3, 1)],
     ),
     "an unattached node of 3.9 knows a leader, and does not say so": history(
         [attempt(state(UNATTACHED, 3)), begin(state(UNATTACHED, 3))],

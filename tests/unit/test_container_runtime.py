@@ -47,6 +47,14 @@ def test_an_end_by_a_signal_reads_as_that_of_a_child(child, status, code):
     assert child.wait() == -signal.SIGKILL
 
 
+def test_a_process_that_has_ended_since_it_was_last_asked_takes_no_signal_and_raises_nothing(child):
+    process = ContainerProcess(child.pid, lambda: 137)
+    child.kill()
+    child.wait()
+    process.send_signal(signal.SIGQUIT)
+    assert process.poll() == -9
+
+
 def test_a_process_that_is_not_here_is_a_sentence(child):
     child.kill()
     child.wait()

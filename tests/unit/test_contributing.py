@@ -67,7 +67,7 @@ class Sleeper:
     was_started, hangs, thread_dumps, state, log_file = False, False, (), NodeState.READY, Path("nowhere")
     metadata_log = Path("nowhere")
     figures_file = Path("nowhere")
-    is_running = True
+    is_running = is_alive = True
 
     def __init__(self, number: int) -> None:
         self.id, self.is_voter = number, number in VOTERS

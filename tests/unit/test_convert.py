@@ -8,6 +8,7 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
+from examples import costly
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
@@ -238,9 +239,10 @@ def test_a_copy_is_converted_and_the_original_stays(folder, tmp_path, monkeypatc
     assert "has schema 2" in capsys.readouterr().out
 
 
+TEXT = st.text(max_size=8)
 ANY_JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.just("\ud800"),
-    lambda each: st.lists(each) | st.dictionaries(st.text(), each),
+    st.none() | st.booleans() | st.integers() | st.floats() | TEXT | st.just("\ud800"),
+    lambda each: st.lists(each, max_size=3) | st.dictionaries(TEXT, each, max_size=3),
     max_leaves=5,
 )
 NAMES = """schema name claims expected outcome expectation event ending steps cells shown standing planned ended arms
@@ -248,12 +250,14 @@ NAMES = """schema name claims expected outcome expectation event ending steps ce
     lost acked"""
 FIELDS = st.sampled_from(NAMES.split())
 DOCUMENTS = ANY_JSON | st.dictionaries(
-    FIELDS, ANY_JSON | st.just("") | st.just(1) | st.lists(st.dictionaries(FIELDS, ANY_JSON))
+    FIELDS,
+    ANY_JSON | st.just("") | st.just(1) | st.lists(st.dictionaries(FIELDS, ANY_JSON, max_size=5), max_size=3),
+    max_size=8,
 )
 EVENTS = st.builds(
     lambda kind, rest: {**rest, "event": kind},
     st.sampled_from(["outcome", "step", "node", "proof", "ledger"]),
-    st.dictionaries(FIELDS, ANY_JSON),
+    st.dictionaries(FIELDS, ANY_JSON, max_size=8),
 )
 CHANGES = {
     **schema1.RECORDS,
@@ -266,6 +270,7 @@ CHANGES = {
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_whatever_a_file_holds_it_is_converted_or_refused_by_its_name(change):
+    @costly
     @given(DOCUMENTS | EVENTS)
     def refused_or_converted(document):
         refusal = ""

@@ -39,7 +39,9 @@ def cluster(tmp_path, monkeypatch):
         nodes = [start(number, script) for number, script in enumerate(scripts)]
         made.extend(nodes)
         assert wait_until(lambda: all((tmp_path / f"ready{node.id}").exists() for node in nodes), 30)
-        return SimpleNamespace(running=nodes, topology=Topology(3, len(nodes) - 3))
+        return SimpleNamespace(
+            running=nodes, nodes={node.id: node for node in nodes}, topology=Topology(3, len(nodes) - 3)
+        )
 
     def start(number, script):
         (tmp_path / f"ready{number}").unlink(missing_ok=True)

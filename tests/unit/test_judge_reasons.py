@@ -5,7 +5,7 @@ from test_judge import DIFFERENCE, FIX, SOUND, H, R, decide, declare, ran, rests
 from test_judge_logs import FOUND, judged
 
 from harness.judge.as_claimed import standing_of
-from harness.judge.reasons import is_blocker, worst
+from harness.judge.reasons import is_blocker, rests_on, worst
 from harness.model.arms import Role
 from harness.model.runs import Verdict
 from harness.model.verdict import CellName, CellState, Check, Reason, ReasonSource, Standing
@@ -63,6 +63,12 @@ def test_the_jar_its_figures_and_its_logs_hold_a_candidate_back_whatever_its_sce
     of_the_jar = source in (ReasonSource.PROOF, ReasonSource.FIGURES, ReasonSource.LOGS)
     assert is_blocker(Reason(source, Verdict.HOLD, None, "x")) == of_the_jar
     assert not is_blocker(Reason(source, Verdict.INCONCLUSIVE, None, "x"))
+
+
+def test_a_hold_tells_what_a_scenario_shows_before_what_it_costs_and_logs_and_after_the_proof():
+    told = [ReasonSource.PROOF, ReasonSource.EFFECT, ReasonSource.FIGURES, ReasonSource.LOGS]
+    found = [Reason(source, Verdict.HOLD, None, str(source)) for source in reversed(told)]
+    assert rests_on(Verdict.HOLD, found) == tuple(map(str, told))
 
 
 @pytest.mark.parametrize(

@@ -7,13 +7,13 @@ from sample_run import write_sample
 
 from harness.base.errors import HarnessError
 from harness.logs.count_cache import SCHEMA as COUNTS
-from harness.model.arms import Role
+from harness.model.arms import Kafka, Role
 from harness.model.log_totals import Totals
 from harness.model.request import Request
 from harness.model.runs import RunKey
 from harness.report import write_reports
 from harness.rundir.directory import RunDirectory
-from harness.stages.judge import judge_run
+from harness.stages.judge import judge_run, read_proof
 from harness.stages.verify import is_proved
 
 KEY = RunKey("turn2", "patched-on", 1)
@@ -49,7 +49,8 @@ def test_a_run_directory_that_declares_no_repeat_or_more_than_anybody_runs_is_da
 
 
 @pytest.mark.parametrize(
-    ("field", "problem"), [("candidate", "is about another jar"), ("base", "compares the jar with another than base's")]
+    ("field", "problem"),
+    [("candidate", "is about another jar"), ("base", "compares the jar with another than it replaces")],
 )
 def test_a_proof_of_other_jars_is_refused_and_made_again_when_one_goes_on(directory, field, problem):
     assert is_proved(directory)
@@ -58,6 +59,30 @@ def test_a_proof_of_other_jars_is_refused_and_made_again_when_one_goes_on(direct
     with pytest.raises(HarnessError, match=f"{problem} .*Have it proved again: harness verify --resume"):
         judge_run(directory)
     assert not is_proved(directory)
+
+
+def test_the_proof_of_a_whole_kafka_is_held_against_that_kafkas_own_raft_jar(directory):
+    """A candidate that is a release of its own has no jar of base's in its place."""
+    declared = directory.declaration.read()
+    own = Kafka("3.9.2", raft_jar="kafka-raft-3.9.2.jar", jars={"kafka-raft-3.9.2.jar": "d" * 64, "x.jar": "e" * 64})
+    arms = [
+        replace(arm, build=replace(arm.build, kafka=own)) if arm.build.name == "patched" else arm
+        for arm in declared.arms
+    ]
+    directory.declaration.write(replace(declared, arms=tuple(arms)))
+    file = directory.proof("patched").proof
+    assert read_proof_problem(directory) == f"{file.path} compares the jar with another than it replaces"
+    file.write(replace(file.read(), base="d" * 64))
+    assert read_proof_problem(directory) == ""
+    assert is_proved(directory)
+
+
+def read_proof_problem(directory):
+    try:
+        read_proof(directory, directory.declaration.read())
+    except HarnessError as error:
+        return error.message.partition(" (")[0]
+    return ""
 
 
 def test_a_proof_and_reached_lines_that_are_damaged_are_made_again_when_one_goes_on(directory):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from harness.logs.read.masks import MASKS, template, template_of
+from harness.logs.read.masks import MASKS, masked_again, template, template_of
 
 # fmt: off
 STATES = [
@@ -126,10 +126,16 @@ def test_a_template_depends_on_its_own_message_only(messages):
         ("id 1A2B3C4D5E", "id 1234567890"),
         ("id AAAAAAAA7", "id 12345678"),
         ("id 0x1f", "id 31"),
+        ("sleeping until: Mon Jan 05 12:00:00 UTC 2026", "sleeping until: Tue Feb 17 03:04:05 GMT+01:00 2026"),
     ],
 )
 def test_the_same_words_around_other_values_are_one_template(one, other):
     assert template_of(one) == template_of(other)
+
+
+def test_a_date_that_older_masks_left_words_of_is_one_value():
+    assert masked_again("until: Mon Jan <n> <n>:<n>:<n> UTC <n>") == template_of("until: Mon Jan 05 12:00:00 UTC 2026")
+    assert masked_again("at <n>:<n>:<n> in May") == "at <n>:<n>:<n> in May"
 
 
 durations = st.builds(

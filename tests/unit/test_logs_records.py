@@ -3,6 +3,7 @@
 import dataclasses
 
 import pytest
+from examples import costly
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,6 +22,7 @@ st.register_type_strategy(float, st.floats(allow_nan=False, allow_infinity=False
 
 @pytest.mark.parametrize("cls", RECORDS, ids=lambda cls: cls.__name__)
 def test_every_model_record_comes_back_equal_from_its_json(cls):
+    @costly
     @given(st.from_type(cls))
     def round_trip(record):
         assert record == from_json(cls, to_json(record))

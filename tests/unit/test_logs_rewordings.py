@@ -239,3 +239,5 @@ def test_a_template_that_does_not_end_with_the_words_of_its_statement_stays_as_i
         written = "".join(part + value for part, value in zip(now, (*values, ""), strict=True))
         before = "".join(part + value for part, value in zip(was, (*values, ""), strict=True))
         assert rewording.template(template + written, values) == template + before
+        thrown = "\njava.io.IOException: No space left on device"
+        assert not written or rewording.template(f"x{written}{thrown}", values) == f"x{before}{thrown}"

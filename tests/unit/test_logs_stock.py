@@ -75,6 +75,15 @@ def only(findings, kind=FindingKind.NEW, scenario="turn2"):
     return findings[kind, scenario][0]
 
 
+def test_what_base_says_as_information_excuses_no_error():
+    """Whether base beside the candidate happens to say it or not."""
+    known = learned(of=lambda name, number: (logged("timed out", 400, "INFO"),) if number < 10 else ())
+    candidate = in_turn2(logged("timed out", 400, "ERROR"))
+    for base, kind in (((), FindingKind.NEW), (in_turn2(logged("timed out", 400, "INFO")), FindingKind.LEVEL)):
+        significance, rate = judge(known, candidate, base)[kind, "turn2"]
+        assert (significance, rate.flood) == (BEYOND, True)
+
+
 def test_a_flood_of_what_no_run_of_base_ever_logged_is_beyond_the_noise_at_one_repeat():
     found = judge(learned(), in_turn2(logged("append failed", 400)))
     assert found == {(FindingKind.NEW, "turn2"): (BEYOND, StockRate(41, 0, 0, unmatched=True, flood=True))}

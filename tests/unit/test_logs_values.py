@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 
 from harness.logs.compare.contrasts import contrast
 from harness.logs.compare.counts import Count, Where
+from harness.logs.compare.stock import Judged
 from harness.logs.compare.template_families import family, unordered
-from harness.logs.compare.values import words
+from harness.logs.compare.values import _rate, words
 from harness.logs.read.masks import template_of
 from harness.logs.read.statements import Statement, written
-from harness.model.findings import FindingKind, Significance
+from harness.model.findings import FindingKind, Significance, StockRate
 
 ARMS, REPEATS = ("stock", "off", "on"), (1, 2, 3)
 SECONDS = {Where(arm, "turn2", "voter", "start", repeat): 10.0 for arm in ARMS for repeat in REPEATS}
@@ -228,3 +229,15 @@ def test_the_numbered_thing_address_or_broker_that_came_last_is_no_state_that_a_
         for repeat in REPEATS
     ]
     assert not [found for found in findings(counts) if found.template.endswith("(a node's last)")]
+
+
+def test_what_base_is_known_to_log_is_said_of_the_candidates_own_word_and_of_a_flood_first():
+    vanished, usual, flood = (
+        Judged(Significance.BEYOND, StockRate(41, 41, 25)),
+        Judged(Significance.BEYOND, StockRate(41, 1, 3)),
+        Judged(Significance.BEYOND, StockRate(41, 0, 0, unmatched=True, flood=True)),
+    )
+    assert _rate([usual, flood], [vanished, usual, flood]) is flood.rate
+    assert _rate([None, usual], [vanished, usual]) is usual.rate
+    assert _rate([], [None, vanished]) is vanished.rate
+    assert _rate([None], [None]) is None

@@ -2,6 +2,7 @@
 
 import pytest
 from log_bytes import batch, footer, header, segment
+from topic_records import made, number, placed
 
 from harness.cluster.metadata_log import folder as folder_module
 from harness.cluster.metadata_log.dump import cut_out
@@ -46,8 +47,10 @@ def test_a_log_that_grows_is_read_on_where_it_ended(disk, monkeypatch):
     append(disk / FIRST, batch(4, 1, [b"e"]))
     decoded = []
     read = folder_module.read_batches
-    monkeypatch.setattr(folder_module, "read_batches", lambda data: decoded.append(len(data)) or read(data))
-    assert log.read().batches == (*first.batches, *read(batch(4, 1, [b"e"])).batches)
+    monkeypatch.setattr(
+        folder_module, "read_batches", lambda data, **how: decoded.append(len(data)) or read(data, **how)
+    )
+    assert log.read().batches == (*first.batches, *read(batch(4, 1, [b"e"]), with_topics=True).batches)
     assert decoded == [len(batch(4, 1, [b"e"]))]
 
 
@@ -181,3 +184,22 @@ def test_batches_around_an_offset_are_cut_out_as_a_segment_by_themselves(disk, t
 def test_nothing_is_cut_out_of_a_log_that_begins_later(disk, tmp_path):
     (disk / FIRST).rename(disk / "00000000000000000009.log")
     assert cut_out(disk, 3, tmp_path / "cut") is None
+
+
+def test_the_topics_of_a_snapshot_are_read_from_it_and_those_of_the_log_with_its_batches(disk):
+    records = [made("a", number(1)), placed(number(1), 0, 1)]
+    append(disk / FIRST, batch(4, 1, records))
+    (disk / "00000000000000000006-0000000001.checkpoint").write_bytes(
+        header(0, 1) + batch(1, 1, records) + footer(3, 1)
+    )
+    log = LogFolder(1, disk).read()
+    assert log.batches[-1].topics.made == ((number(1), "a"),)
+    (topics,) = log.topics.values()
+    assert (topics.names, topics.partitions) == ({number(1): "a"}, {(number(1), 0)})
+
+
+def test_of_a_snapshot_that_is_not_whole_nobody_says_which_topics_it_has(disk):
+    path = disk / "00000000000000000004-0000000001.checkpoint"
+    path.write_bytes((header(0, 1) + batch(1, 1, [made("a", number(1))]))[:-1])
+    log = LogFolder(1, disk).read()
+    assert (log.snapshots, dict(log.topics)) == ((SnapshotId(4, 1),), {})

@@ -18,7 +18,7 @@ from harness.cluster.probes import Quorum
 from harness.cluster.protocol import Unreachable
 from harness.cluster.watch import Look
 from harness.kafka.release_lines import line_of
-from harness.model.events import ErrorLogged, HostStalled, NodeProved, Noted, ThreadsDumped
+from harness.model.events import NO_NODE, ErrorLogged, HostStalled, NodeProved, Noted, ThreadsDumped
 from harness.model.incidents import IncidentKind
 from harness.rundir.parts import RunFolder
 from harness.scenario.monitors import host_not_starved, node_alive
@@ -234,6 +234,27 @@ def test_a_stall_names_the_node_or_the_harness(record, node, who):
     HostNotStarved(record, cluster_of())._note(node, 1.5)
     assert record.stories == [(IncidentKind.HOST_STALLED, f"processor: the host gave {who} none for 1.5 s")]
     assert record.events == [HostStalled(node, 1.5)]
+
+
+@pytest.mark.parametrize(("clock", "jump"), [("wall", 5.0), ("wall", -5.0), ("boot", 3600.0)])
+def test_a_clock_that_jumps_spoils_a_run_be_it_set_or_the_machine_suspended(monkeypatch, clock, jump):
+    ahead = {"wall": 0.0, "boot": 0.0}
+    monkeypatch.setattr(host_not_starved.time, "monotonic", lambda: 50.0)
+    monkeypatch.setattr(host_not_starved.time, "time", lambda: 1000.0 + ahead["wall"])
+    monkeypatch.setattr(host_not_starved.time, "clock_gettime", lambda _: 60.0 + ahead["boot"])
+    clocks = host_not_starved.Clocks()
+    assert clocks.since_last() == 0.0
+    ahead[clock] += 0.5
+    assert clocks.since_last() == 0.0, "as it is slowed and sped up to keep it right"
+    ahead[clock] += jump
+    assert (clocks.since_last(), clocks.since_last()) == (abs(jump), 0.0)
+
+
+def test_a_clock_that_jumps_is_told_with_what_it_is(record):
+    HostNotStarved(record, cluster_of())._report_stall(HostStalled(NO_NODE, 5.0))
+    ((kind, story),) = record.stories
+    assert kind is IncidentKind.HOST_STALLED
+    assert story == "clock: the host's clock jumped by 5.0 s: it was set, or the host was suspended"
 
 
 def test_a_short_wait_is_no_stall(record):

@@ -129,6 +129,14 @@ def test_a_link_in_a_folder_is_refused(shards, tmp_path):
         merged(shards, tmp_path)
 
 
+def test_what_ended_and_nobody_planned_is_refused(shards):
+    file = NightFolder(shards[0]).night
+    before = file.read()
+    file.write(replace(before, ended=(replace(before.ended[0], id="z"), *before.ended[1:])))
+    with pytest.raises(HarnessError, match="says that z has ended, which nobody planned"):
+        read_night(shards[0])
+
+
 @pytest.mark.parametrize("name", ["../a", "/etc", "", ".hidden", "a/b"])
 def test_a_name_that_leads_out_of_the_night_is_refused(tmp_path, name):
     folder = write_night_folder(tmp_path / "n", night(name), {})

@@ -168,6 +168,16 @@ def test_what_a_newer_kafka_is_known_to_log_is_its_own_noise_and_none_of_bases(d
     assert len(runs_like(book, nodes, replace(candidate, name="stock"), STOCK)) == 2
 
 
+def test_runs_like_an_arms_are_found_whichever_repeats_another_arm_has(directory, toolbox):
+    """A spare has the number of a repeat that other arms do not have."""
+    grow_noise(directory, toolbox, QUIET)
+    book = learn_runs(directory, toolbox, QUIET.report)
+    base, nodes = directory.declaration.read().arms[0], node_logs(directory)
+    assert runs_like(book, nodes, base)
+    later = [replace(node, arm="z", repeat=node.repeat + 7) for node in nodes if node.arm == base.name]
+    assert runs_like(book, [*nodes, *later], base) == runs_like(book, nodes, base)
+
+
 def test_the_copy_holds_what_is_known_of_two_release_lines(directory, toolbox):
     declaration = directory.declaration.read()
     run = replace(next(iter(learn_runs(directory, toolbox, QUIET.report))), kafka_version="4.3.1", id="9" * 64)

@@ -1,5 +1,6 @@
 """Locks that die with their holder: nothing of a living harness is swept, and everything of a killed one is."""
 
+import errno
 import signal
 import subprocess
 import sys
@@ -8,6 +9,7 @@ from contextlib import contextmanager
 
 import pytest
 
+from harness.base import locks
 from harness.base.errors import HarnessError
 from harness.base.locks import MARKER, SCRATCH, owned, scratch, sweep
 
@@ -45,6 +47,16 @@ def test_a_folder_has_one_owner_at_a_time_and_the_other_sees_who_it_is(tmp_path)
         with owned(tmp_path):
             assert f"process {process.pid}," not in (tmp_path / MARKER).read_text()
     assert not (tmp_path / MARKER).exists()
+
+
+def test_a_folder_that_cannot_be_locked_stays_and_hinders_nobody(tmp_path, monkeypatch):
+    left = tmp_path / f"{SCRATCH}x"
+    left.mkdir()
+    (left / MARKER).touch()
+    for error in (errno.EROFS, errno.EACCES, errno.ENOLCK):
+        monkeypatch.setattr(locks, "_lock", lambda _path, error=error: (_ for _ in ()).throw(OSError(error, "no")))
+        assert sweep(tmp_path) == []
+    assert left.is_dir()
 
 
 def test_only_what_a_killed_harness_left_is_swept(tmp_path):

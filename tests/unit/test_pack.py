@@ -238,6 +238,21 @@ def test_what_was_unpacked_is_packed_again_to_the_same_bytes(with_inputs, tmp_pa
     assert pack(folder, tmp_path / "second").manifest.files == first.files
 
 
+def test_of_what_was_unpacked_nothing_elsewhere_is_packed_whoever_names_it(with_inputs, tmp_path):
+    """Who made the pack wrote which files these are, and gets back what is packed."""
+    found = pack(with_inputs, tmp_path / "first")
+    assert str(tmp_path / "mine" / "a.jar") in found.contents.outside
+    folder, _ = unpack(tmp_path / "first", lambda _: tmp_path / "other" / "x")
+    private = tmp_path / "id_ed25519"
+    private.write_text("private")
+    request = RunDirectory(folder).request
+    request.write(replace(request.read(), jar=private))
+    again = pack(folder, tmp_path / "second")
+    assert f"--jar {private}" in again.manifest.lacks
+    assert again.contents.outside == ()
+    assert not [each for each in again.manifest.files if "ed25519" in each.path]
+
+
 def test_passwords_in_a_pack_are_named(with_inputs, tmp_path):
     directory = RunDirectory(with_inputs)
     overlay = {"ssl.keystore.password": "x", "log.dirs": "/d", "sasl.jaas.config": "y"}

@@ -15,7 +15,7 @@ from harness.kafka.patching import Patch, Series
 from harness.model.kafka_inventory import REQUIRED, ConfigOwner, DeclaredKey
 from harness.model.proof import Difference, Severity
 from harness.proof.bytecode import ClassFacts, FieldFacts, MethodFacts, Reference, Use, parse_class, parse_classes
-from harness.proof.dropin import named_classes, rules, worst_first
+from harness.proof.dropin import loading, named_classes, rules, worst_first
 from harness.proof.dropin.api import parse_report
 from harness.proof.dropin.class_changes import (
     CompiledBaseline,
@@ -265,6 +265,73 @@ def test_a_member_that_only_its_package_could_use_is_missed_with_a_warning(acces
     assert (found.rule, found.severity) == ("member-removed", severity)
 
 
+def test_a_member_that_moved_up_is_no_less_there():
+    parent, child = facts("a/P", method()), facts("a/S", superclass="a/P")
+    base = classes(facts("a/S", method(), method("close", "()V")))
+    assert names(compare_members(base, classes(facts("a/S", method("close", "()V"), superclass="a/P"), parent))) == []
+    (found,) = compare_members(base, classes(child, parent))
+    assert found.where == "a.S.close()V"
+    hidden = facts("a/P", method(access=PRIVATE))
+    assert names(compare_members(base, classes(facts("a/S", method("close", "()V"), superclass="a/P"), hidden))) == [
+        "member-removed"
+    ]
+
+
+def test_what_every_object_has_is_there_without_an_override():
+    own = method("toString", "()Ljava/lang/String;")
+    base, candidate = classes(facts(STATE, own)), classes(facts(STATE))
+    assert names(compare_members(base, candidate)) == []
+    reference = Reference("b/User", "call", STATE, "toString", "()Ljava/lang/String;")
+    assert names(compare_linkage(base, candidate, {"b.jar": [reference]})) == []
+
+
+def test_a_class_that_only_its_package_could_name_is_missed_with_a_warning():
+    base = classes(facts(STATE, access=0), facts(CONFIG))
+    (found,) = compare_presence(base, classes(facts(CONFIG)), frozenset())
+    assert (found.rule, found.severity) == ("class-missing", Severity.WARNING)
+
+
+SYNCHRONIZED = 0x20
+
+
+@pytest.mark.parametrize("code", ["c1", "by another compiler"])
+def test_a_method_that_is_not_synchronized_any_more_is_a_changed_one(code):
+    base = {**MANY, STATE: facts(STATE, method(access=PUBLIC | SYNCHRONIZED), method("other"))}
+    candidate = {
+        name: replace(each, methods=tuple(replace(m, code=code) for m in each.methods)) for name, each in base.items()
+    }
+    candidate[STATE] = facts(STATE, method(code=code), method("other", code=code))
+    found = compared(candidate, [CompiledBaseline("base", base)])
+    assert [each.name for each in changed_methods(found)] == ["size"]
+
+
+def test_what_does_not_load_on_base_either_is_no_difference(monkeypatch):
+    optional, ours = (
+        rules.REFERENCE_UNRESOLVED.broken(where, f"{where} is not there") for where in ("opt.Tracer", "a.Gone")
+    )
+    answers = {"base.jar": (replace(optional, detail="in other words"),), "new.jar": (optional, ours)}
+    asked = []
+
+    def check(_java, _loader, jar, _classes, _others):
+        asked.append(jar.name)
+        return answers[jar.name]
+
+    monkeypatch.setattr(loading, "check_loading", check)
+    base, candidate = (Path("base.jar"), {}), (Path("new.jar"), {})
+    assert loading.newly_broken(None, Path(), base, candidate, ()) == (ours,)
+    answers["new.jar"] = ()
+    asked.clear()
+    assert loading.newly_broken(None, Path(), base, candidate, ()) == ()
+    assert asked == ["new.jar"], "base is asked only where there is something to ask"
+
+
+def test_a_name_with_what_else_ends_a_line_is_read_as_one():
+    assert loading.complaints_in("0\tno \u2028 such\x0bmethod\n3\tx\nend\n", Path("a.jar")) == [
+        (0, "no \u2028 such\x0bmethod"),
+        (3, "x"),
+    ]
+
+
 def test_private_members_and_classes_may_go():
     hidden = facts(f"{STATE}$Inner", method(), access=PRIVATE)
     base = {**BASE, STATE: facts(STATE, method(access=PRIVATE)), hidden.name: hidden}
@@ -293,7 +360,7 @@ def constants(tmp_path, descriptor, before, after, *held, access=PUBLIC, package
 
 def test_another_number_fails_for_other_jars_may_hold_the_old_one(tmp_path):
     assert constants(tmp_path, "I", "5", "6").blocks
-    assert constants(tmp_path, "I", "", "6").blocks
+    assert not constants(tmp_path, "I", "", "6").blocks, "no class can have what was no constant"
 
 
 def test_of_a_number_for_its_package_alone_no_other_jar_has_the_old_one_unless_it_shares_the_package(tmp_path):
@@ -488,6 +555,22 @@ def test_an_entry_for_certain_java_versions_fails_where_it_hides_one_of_the_jars
     assert (found.rule, found.where, found.severity) == ("entry-versioned", entry, severity)
 
 
+@pytest.mark.parametrize(
+    ("entries", "severity"),
+    [
+        ((), Severity.NOTE),
+        (("META-INF/versions/9/module-info.class", "module-info.class"), Severity.NOTE),
+        (("META-INF/versions/9/a/C.class",), Severity.NOTE),
+        (("META-INF/versions/9/a/B.class",), Severity.FAIL),
+    ],
+)
+def test_a_jar_for_several_javas_fails_only_where_it_hides_something_from_some_of_them(entries, severity):
+    names = ("a/B.class", *entries)
+    base, candidate = (JarFacts(names, {}, manifest) for manifest in ({}, {"multi-release": "true"}))
+    (found,) = compare_manifests(base, candidate)
+    assert (found.where, found.severity) == ("multi-release", severity)
+
+
 def test_a_name_that_is_there_twice_is_reported():
     twice, once = JarFacts(("a.class", "a.class"), {}, {}), JarFacts(("a.class",), {}, {})
     assert names(compare_entries(once, twice)) == ["entry-duplicate"]
@@ -614,6 +697,13 @@ def test_a_key_that_another_class_has_alike_is_still_missing_where_it_was():
 def test_a_class_that_cannot_be_asked_any_more_fails_by_its_name_and_not_key_by_key():
     broken = configured({"Log": "java.lang.NoClassDefFoundError: x"}, Quorum=[declared(name="q")])
     assert compare_owners(broken) == [("config-unreadable", "Log")]
+
+
+def test_a_class_that_cannot_be_asked_in_base_either_is_no_difference():
+    why = {"Log": "java.lang.NoClassDefFoundError: x"}
+    both = configured(why, Quorum=[declared(name="q")])
+    assert compare_owners(both, both) == []
+    assert compare_owners(configured(Quorum=[declared(name="q")], Log=[declared()]), both) == []
 
 
 def test_a_second_definition_in_a_class_hides_no_change_of_the_first_and_removes_nothing():

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from harness.base.errors import HarnessError
 from harness.kafka.release_lines import line_of
-from harness.model.proof import FailedTest, TestClass, TestSuite
-from harness.proof.junit.excuses import excuse_by_release
+from harness.model.proof import DID_NOT_RUN, FailedTest, TestClass, TestSuite
+from harness.proof.junit.excuses import excuse_by_claims, excuse_by_release
 from harness.proof.junit.fork_plan import JUPITER, PROPERTIES, included, only_classes, units_of
 from harness.proof.junit.forks import Jvm
 from harness.proof.junit.junit_tests import JUnitTest, Status
@@ -270,3 +270,12 @@ def test_only_properties_run_for_long_enough_to_need_the_optimising_compiler(eng
     jvm = Jvm(JavaRuntime(tmp_path, "17"), (), {}, line_of("3.9.1").logging)
     command = jvm.command([included(engine) for engine in engines], tmp_path)
     assert ("-XX:TieredStopAtLevel=1" in command) is is_quick
+
+
+def test_a_claims_file_excuses_a_test_that_changes_and_none_that_never_ran():
+    failed = FailedTest(TestSuite.UPSTREAM, "a.KTest", "testX()", "expected 1", "at …", None)
+    reasons = {"KTest#testX": "it counts from 1 now"}
+    (excused,) = excuse_by_claims([failed], reasons)
+    assert excused.excuse == "the claims file says that it changes: it counts from 1 now"
+    (hung,) = excuse_by_claims([replace(failed, message=f"{DID_NOT_RUN}: its JVM ended")], reasons)
+    assert hung.excuse == ""

@@ -1,7 +1,6 @@
 """The runbook's script: what it asks, when it stops and what it says then, on a cluster that is a folder of files."""
 
 import os
-import re
 import shutil
 import subprocess
 from dataclasses import replace
@@ -89,11 +88,8 @@ class ACluster:
             text = text.replace(f"{{{name}}}", str(value))
         self.site = folder / "site.sh"
         self.site.write_text(text)
-        script = shell_script(runbook(found))
-        for name, seconds in {"BEFORE": 1, "AFTER": 1, "STOP": 3, "LEADERS": 1}.items():
-            script = re.sub(rf"^{name}_SECONDS=\d+$", f"{name}_SECONDS={seconds}", script, flags=re.MULTILINE)
         self.script = folder / "runbook.sh"
-        self.script.write_text(script.replace("sleep 1", "sleep 0.1"))
+        self.script.write_text(shell_script(runbook(found)).replace("sleep 1", "sleep 0.1"))
 
     def write(self, **files):
         for name, text in files.items():
@@ -113,7 +109,9 @@ class ACluster:
             text=True,
             timeout=60,
             check=False,
-            env={"PATH": os.environ["PATH"], "KAFKA": self.folder, "SITE": self.site, "ASK": ask} | environment,
+            env={"PATH": os.environ["PATH"], "KAFKA": self.folder, "NEW_KAFKA": self.folder, "SITE": self.site}
+            | {"BEFORE_SECONDS": "1", "AFTER_SECONDS": "1", "STOP_SECONDS": "3", "LEADERS_SECONDS": "1", "ASK": ask}
+            | environment,
         )
         return done.returncode, done.stdout + done.stderr
 
@@ -123,7 +121,7 @@ class ACluster:
 
     @property
     def done_to_nodes(self):
-        return [call for call in self.calls if not call.startswith("kafka-")]
+        return [call for call in self.calls if not call.startswith(("kafka-", "features"))]
 
 
 @pytest.fixture
@@ -179,6 +177,7 @@ def test_topic_ids_are_checked_before_the_first_turn_and_what_differs_stops_the_
     assert code == 0
     assert said.index("checking that the topic ids on every broker's disks are") < said.index("node 3: stop")
     cluster.write(ids="a table of what differs\nMismatch: restart no broker. 1 directory of 1 topic has another id.\n")
+    cluster.write(**{f"jar-{node}": "base" for node in range(4)})
     cluster.write(calls="")
     code, said = cluster.run("forward")
     assert (code, cluster.done_to_nodes) == (1, [])
@@ -239,7 +238,7 @@ def test_it_goes_on_only_after_a_yes(cluster):
     code, said = cluster.run("forward", said="yes\nno\n", ask="yes")
     assert (code, cluster.done_to_nodes) == (1, ["stop 3", "install 3 new", "start 3"])
     assert "STOPPED: you did not say yes (node 0: stop it, install new, start it)." in said
-    assert f"The way back, the node that failed first: sh {cluster.script} back 3\n" in said
+    assert f"The way back, a node that is down or failed first: sh {cluster.script} back 3\n" in said
     assert f"To go on when that is mended: sh {cluster.script} forward 0 1 2\n" in said
 
 
@@ -254,6 +253,17 @@ def test_a_roll_that_was_stopped_goes_on_with_the_nodes_that_are_left(cluster):
     assert cluster.run("forward", "0", "1", "2")[0] == 0
     stops = [call.split()[1] for call in cluster.done_to_nodes if call.startswith("stop")]
     assert stops == ["3", "0", "0", "0", "2", "1"], "the active controller comes last all the same"
+
+
+def test_a_roll_that_is_begun_again_leaves_out_who_runs_the_new_jar_and_knows_the_way_back(cluster):
+    cluster.write(**{"jar-3": "new", "jar-0": "new", "under": "\tTopic: orders\tPartition: 7\tLeader: 0"})
+    code, said = cluster.run("forward")
+    assert (code, cluster.done_to_nodes) == (1, [])
+    assert "node 3 runs the new one already" in said
+    assert "runbook.sh back 0 3\n" in said
+    cluster.write(under="", **{f"jar-{node}": "new" for node in range(4)})
+    assert cluster.run("forward")[0] == 0
+    assert cluster.done_to_nodes == []
 
 
 def test_nothing_more_to_read_is_no_yes(cluster):
@@ -280,6 +290,28 @@ def test_a_node_is_not_touched_where_a_check_before_it_is_not_met(cluster, files
     assert (code, cluster.done_to_nodes) == (1, [])
     assert reason in said
     assert "No node was touched." in said
+
+
+def test_a_partition_without_a_replica_to_spare_is_named_and_stops_nothing(cluster):
+    cluster.write(**{"at-min-isr": "Topic: alone\tPartition: 0\tLeader: 3\tReplicas: 3\tIsr: 3"})
+    code, said = cluster.run("forward")
+    assert code == 0, said
+    assert "while node 3 is down nobody can write to: alone-0" in said
+    assert said.count("nobody can write") == 1
+
+
+@pytest.mark.parametrize(
+    ("settings", "arguments", "why"),
+    [
+        ({"FIRST": "broker-first"}, (), "FIRST=broker-first is neither brokers-first nor controllers-first"),
+        ({"ORDER": "3 0 1"}, (), "ORDER=3 0 1 does not name node 2"),
+        ({"ORDER": "3 0 1 2 7"}, (), "node 7 is in neither CONTROLLER_IDS nor BROKER_IDS"),
+        ({}, ("5",), "node 5 is in neither CONTROLLER_IDS nor BROKER_IDS"),
+    ],
+)
+def test_an_order_that_cannot_be_is_refused_before_anything_is_asked(cluster, settings, arguments, why):
+    code, said = cluster.run("forward", *arguments, **settings)
+    assert (code, why in said, cluster.calls) == (2, True, []), said
 
 
 def test_a_node_that_is_down_already_stops_the_roll_before_anything_is_touched(cluster):
@@ -388,6 +420,42 @@ def test_the_way_back_from_half_way_begins_with_a_node_that_is_down_and_checks_t
     assert "node 0 is down: nothing is checked before its turn" in said
 
 
+def test_a_node_that_runs_and_is_sick_goes_back_without_what_only_a_well_one_can_meet(cluster):
+    """It never caught up: nothing is in sync, and it is not listed among the brokers."""
+    cluster.write(**{"jar-3": "new", "under": "\tTopic: orders\tPartition: 7\tLeader: 0", "observers": ""})
+    heal = f"start_node() {{ : >{cluster.folder}/under; echo 3 >{cluster.folder}/observers;"
+    cluster.site.write_text(cluster.site.read_text().replace("start_node() {", heal))
+    code, said = cluster.run("back", "3")
+    assert code == 0, said
+    assert cluster.done_to_nodes == ["stop 3", "install 3 base", "start 3"]
+
+
+def test_what_the_stop_of_a_sick_node_could_harm_is_seen_to_all_the_same(cluster):
+    cluster.write(**{"jar-1": "new", "at-min-isr": "Topic: orders\tPartition: 1\tReplicas: 1,0,3\tIsr: 0,1"})
+    code, said = cluster.run("back", "1")
+    assert (code, cluster.done_to_nodes) == (1, [])
+    assert "not so (orders-1 needs it)" in said
+
+
+def test_nodes_that_are_down_are_all_started_before_anything_is_checked_of_the_cluster(cluster):
+    cluster.write(**{"jar-1": "new", "jar-2": "new", "jar-3": "new"})
+    for node in (1, 2):
+        (cluster.folder / f"running-{node}").unlink()
+    code, said = cluster.run("back", "3", "2", "1")
+    assert code == 0, said
+    started = [call.split()[1] for call in cluster.done_to_nodes if call.startswith("start")]
+    assert started == ["2", "1", "3"], "those that are down first, whatever was said"
+    assert "nodes 1 are down too: checks A are made when they were started" in said
+
+
+def test_the_way_back_that_is_printed_names_first_who_is_down(cluster):
+    """The first node that was rolled dies in the second one's turn."""
+    harm = f"start_node() {{ [ $1 != 0 ] || rm -f {cluster.folder}/running-3;"
+    cluster.site.write_text(cluster.site.read_text().replace("start_node() {", harm))
+    code, said = cluster.run("forward")
+    assert (code, "runbook.sh back 3 0\n" in said) == (1, True), said
+
+
 def test_a_way_back_that_is_stopped_says_what_is_left_of_it(cluster):
     cluster.write(**{"hangs-3": "x"})
     code, said = cluster.run("back", "0", "3", "1")
@@ -435,7 +503,7 @@ def test_all_checks_can_be_made_once_and_change_nothing(cluster):
     cluster.write(**{"at-min-isr": "Topic: orders\tPartition: 1\tIsr: 0,3"})
     code, said = cluster.run("check")
     assert code == 1
-    assert "node 3 may not stop: no partition falls below min.insync.replicas without the node" in said
+    assert "node 3 may not stop: no partition with a replica to spare falls below min.insync" in said
     assert "node 1 may stop" in said
 
 
@@ -455,7 +523,7 @@ def rolled(tmp_path):
     ("files", "why"),
     [
         ({"jar-2": "base"}, "the live process of node 2 holds"),
-        ({"at-min-isr": "Topic: orders\tPartition: 1\tIsr: 0,3"}, "no partition falls below min.insync.replicas"),
+        ({"at-min-isr": "Topic: orders\tPartition: 1\tIsr: 0,3"}, "falls below min.insync.replicas without"),
         ({}, "node 1 is down: on base it could not start any more"),
     ],
 )
@@ -466,7 +534,7 @@ def test_features_are_not_finalised_unless_every_node_runs_the_new_one_and_the_c
     code, said = rolled.run("finalise")
     assert (code, why in said) == (1, True), said
     assert "No node was touched." in said
-    assert not [call for call in rolled.calls if call.startswith("features")]
+    assert not [call for call in rolled.calls if " upgrade " in call]
     assert rolled.done_to_nodes == []
 
 
@@ -475,7 +543,8 @@ def test_features_are_finalised_last_after_it_was_said_what_that_means(rolled):
     code, said = cluster.run("finalise")
     assert code == 0, said
     assert said.index("Then there is no way back.") < said.index("upgraded")
-    (raised,) = [call for call in cluster.calls if call.startswith("features")]
+    asked, raised = [call for call in cluster.calls if call.startswith("features")]
+    assert asked.endswith(" describe")
     assert "upgrade --release-version 4.3-IV0" in raised
     before = cluster.calls[: cluster.calls.index(raised)]
     assert sum("--at-min-isr" in call for call in before) >= 4, "checks B of every node"
@@ -485,6 +554,55 @@ def test_features_are_finalised_last_after_it_was_said_what_that_means(rolled):
     cluster.write(**{"dies-0": "x"})
     code, said = cluster.run("finalise")
     assert (code, "base is put on no node any more" in said) == (1, True)
+
+
+DESCRIBED = "Feature: {}\\tSupportedMinVersion: 0\\tSupportedMaxVersion: 30\\tFinalizedVersionLevel: {}\\tEpoch: 5\\n"
+
+
+def describes(cluster, feature, level):
+    (cluster.folder / "bin" / "kafka-features.sh").write_text(
+        f'#!/bin/sh\necho "features $*" >>calls\nprintf "{DESCRIBED.format(feature, level)}"\n'
+    )
+
+
+def test_voters_of_the_configuration_are_made_those_of_the_log_only_after_a_yes_of_its_own(rolled):
+    describes(rolled, "kraft.version", 0)
+    code, said = rolled.run("finalise")
+    assert (code, "kraft.version is 0: voters are those of controller.quorum.voters" in said) == (1, True)
+    assert "STOPPED: that is asked of somebody, and ASK is no." in said
+    code, said = rolled.run("finalise", ask="yes", said="no\n")
+    assert (code, "you did not say yes (finalise kraft.version too)" in said) == (1, True)
+    assert not [call for call in rolled.calls if " upgrade " in call]
+    describes(rolled, "kraft.version", 1)
+    assert rolled.run("finalise")[0] == 0
+
+
+def test_features_are_finalised_by_the_new_kafkas_script_and_only_where_that_was_rehearsed(rolled, tmp_path):
+    code, said = rolled.run("finalise", NEW_KAFKA=str(tmp_path))
+    assert (code, f"NEW_KAFKA={tmp_path} has no bin/kafka-features.sh" in said) == (2, True)
+    found = replace(sample.whole_rollout(), plan=PASSED.plan)
+    kept = tuple(each for each in found.rehearsals if each.name != "finalised")
+    (tmp_path / "other").mkdir()
+    other = ACluster(tmp_path / "other", replace(found, rehearsals=kept))
+    code, said = other.run("finalise")
+    assert (code, "Do not finalise: that was not rehearsed." in said, other.calls) == (2, True, [])
+
+
+def test_no_base_is_put_on_a_node_that_would_not_start_with_it(rolled):
+    describes(rolled, "metadata.version", "4.3-IV0")
+    code, said = rolled.run("back")
+    assert (code, rolled.done_to_nodes) == (1, [])
+    assert "metadata.version is finalised at 4.3-IV0, with which base does not start" in said
+    assert "Then there is no way back." in said
+    for level in ("3.9-IV0", "3.7-IV4"):
+        describes(rolled, "metadata.version", level)
+        assert rolled.run("back")[0] == 0, level
+
+
+def test_where_nobody_says_which_features_are_finalised_somebody_is_asked_before_the_way_back(rolled):
+    (rolled.folder / "bin" / "kafka-features.sh").write_text("#!/bin/sh\nexit 1\n")
+    code, said = rolled.run("back", ask="yes", said="no\n")
+    assert (code, "base does not start once the features are finalised" in said) == (1, True)
 
 
 def test_there_is_nothing_to_finalise_where_only_a_jar_is_replaced(cluster):

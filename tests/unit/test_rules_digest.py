@@ -3,7 +3,13 @@
 from pathlib import Path
 
 from harness.stages import rules_digest
-from harness.stages.rules_digest import digest_of, digest_of_texts, judging_digest, making_digest
+from harness.stages.rules_digest import (
+    digest_of,
+    digest_of_texts,
+    judging_digest,
+    making_digest,
+    making_digest_with,
+)
 
 
 def test_another_content_another_name_and_another_file_are_another_digest(tmp_path: Path) -> None:
@@ -47,3 +53,13 @@ def test_a_file_of_its_own_is_a_rule_as_a_folder_is(tmp_path: Path) -> None:
 def test_what_counts_after_which_runs_is_a_rule_of_judging() -> None:
     assert {path.name for path in rules_digest._JUDGING} >= {"judge", "rounds.py", "detecting.py"}
     assert all(path.exists() for path in (*rules_digest._JUDGING, *rules_digest._MAKING))
+
+
+def test_a_scenario_of_ones_own_that_is_written_otherwise_is_another_rule_though_its_steps_read_alike(tmp_path):
+    verbs = tmp_path / "verbs.py"
+    verbs.write_text("WRONG = True")
+    before = making_digest_with([tmp_path])
+    assert before == making_digest_with([tmp_path]) != making_digest()
+    verbs.write_text("WRONG = False")
+    assert making_digest_with([tmp_path]) != before
+    assert making_digest_with([]) == making_digest()

@@ -122,9 +122,9 @@ def test_a_jar_of_no_claims_needs_no_choice():
 @pytest.mark.parametrize(
     ("suite", "asked", "elsewhere"),
     [
-        ("", {"turn2", "new-mechanism"}, {"incident"}),
-        ("incident", {"voters-replaced", "voters-replaced-by-name", "turn1-then-restart"}, {"bootstrap"}),
-        ("gaps", set(), {"bootstrap", "incident"}),
+        ("", {"turn2", "new-mechanism"}, {"--suite incident"}),
+        ("incident", {"voters-replaced", "voters-replaced-by-name", "turn1-then-restart"}, {"--suite bootstrap"}),
+        ("gaps", set(), {"--suite bootstrap", "--suite incident"}),
     ],
 )
 def test_a_claim_about_a_scenario_of_another_suite_is_asked_there_and_named_here(suite, asked, elsewhere):

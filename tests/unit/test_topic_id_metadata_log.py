@@ -1,6 +1,5 @@
 """The topics of a metadata log: of whole logs, and of damaged ones, by which nobody may say what is healthy."""
 
-import struct
 import sys
 
 import pytest
@@ -8,6 +7,7 @@ from disks_sample import broker_disk
 from hypothesis import given
 from hypothesis import strategies as st
 from log_bytes import batch, footer, of_records, varint
+from topic_records import made, number, placed, removed
 
 from harness.base.errors import HarnessError
 from harness.cli import app as cli
@@ -16,27 +16,6 @@ from harness.topicids.kraft import topics_of_logs
 
 FIRST, SECOND = "00000000000000000000.log", "00000000000000000006.log"
 SNAPSHOT = "00000000000000000006-0000000001.checkpoint"
-
-
-def compact(items: bytes, count: int) -> bytes:
-    return bytes([count + 1]) + items
-
-
-def made(name: str, topic_id: bytes) -> bytes:
-    return b"\1\2\0" + compact(name.encode(), len(name)) + topic_id + b"\0"
-
-
-def placed(topic_id: bytes, partition: int, *brokers: int) -> bytes:
-    replicas = compact(struct.pack(f">{len(brokers)}i", *brokers), len(brokers))
-    return b"\1\3\0" + struct.pack(">i", partition) + topic_id + replicas
-
-
-def removed(topic_id: bytes) -> bytes:
-    return b"\1\x09\0" + topic_id + b"\0"
-
-
-def number(value: int) -> bytes:
-    return value.to_bytes(16, "big")
 
 
 def topic_batches(numbers: range, base: int = 0) -> list[bytes]:

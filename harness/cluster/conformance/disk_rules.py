@@ -106,6 +106,8 @@ def _read_from_snapshots(history: History, kind: _Applied) -> Iterator[Violation
     named = {(files.node, disks.get(files.node)): files.named for files in history.files}
     newest: dict[tuple[int, int], int] = {}
     for life in history.lives():
+        if not any(True for _ in life.of(Transitioned)):
+            continue  # no process: that a disk was replaced stands alone before the one that finds it
         disk = (life.node, life.disk)
         for end, loaded in (*_at_its_start(life, newest.get(disk, 0)), *_to_an_empty_disk(life, disk not in newest)):
             in_snapshot = _in_snapshot(named.get(disk, {}).get(end, Named()), kind)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from harness.cluster.conformance.history import History, Violation
@@ -13,6 +13,7 @@ from harness.cluster.conformance.observations import (
     RESIGNED,
     UNATTACHED,
     Place,
+    Said,
     Transitioned,
     Unseen,
     VoteGranted,
@@ -108,7 +109,9 @@ def elected_by_majority(history: History) -> Iterator[Violation]:
     """
     if not history.is_over:
         return
+    # What nodes say while they are stopped counts too: one that was still stopping may win by votes from there.
     votes = {(node, vote.epoch, vote.candidate) for node, _, vote in _votes(history)}
+    votes |= {(node, vote.epoch, vote.candidate) for node, said in history.ending.items() for vote in _cast(node, said)}
     known = {
         node
         for node, said in history.said.items()
@@ -141,10 +144,15 @@ def one_leader_per_epoch(history: History) -> Iterator[Violation]:
 def _votes(history: History) -> Iterator[tuple[int, int, _Vote]]:
     """Yield the node, its disk and each vote that it says it cast; a candidate votes for itself."""
     for life in history.lives():
-        for said in life.said:
-            if isinstance(said, VoteGranted):
-                yield life.node, life.disk, _Vote(said.epoch, said.candidate, said.place)
-            elif isinstance(said, Transitioned):
-                voted = life.node if said.state.kind == CANDIDATE else said.state.voted
-                if voted >= 0:
-                    yield life.node, life.disk, _Vote(said.state.epoch, voted, said.place)
+        yield from ((life.node, life.disk, vote) for vote in _cast(life.node, life.said))
+
+
+def _cast(node: int, said: Iterable[Said]) -> Iterator[_Vote]:
+    """Yield each vote that a node says it cast; a candidate votes for itself."""
+    for each in said:
+        if isinstance(each, VoteGranted):
+            yield _Vote(each.epoch, each.candidate, each.place)
+        elif isinstance(each, Transitioned):
+            voted = node if each.state.kind == CANDIDATE else each.state.voted
+            if voted >= 0:
+                yield _Vote(each.state.epoch, voted, each.place)

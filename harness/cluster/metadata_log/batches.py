@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from crc32c import crc32c
 
+from harness.cluster.metadata_log.topic_changes import UNCLEAR, TopicChanges, topic_changes
 from harness.cluster.metadata_log.varints import zigzag
 
 # Base offset, length, leader epoch, magic, CRC, attributes, last offset delta, two times, three of the producer, count.
@@ -20,7 +21,7 @@ HEADER = struct.Struct(">qiibIhiqqqhii")
 _BEFORE_LENGTH = 12  # what the field `length` does not count: base offset and length themselves
 _CRC_FROM = 21
 _MAGIC = 2
-_CONTROL = 0x20
+_COMPRESSION, _CONTROL = 0x07, 0x20
 # org.apache.kafka.common.record.ControlRecordType
 _LEADER_CHANGE, SNAPSHOT_HEADER, SNAPSHOT_FOOTER, VOTERS = 2, 3, 4, 6
 # KafkaRaftClient.MAX_BATCH_SIZE_BYTES is 8 MiB, and a snapshot's records are batched no larger.
@@ -33,7 +34,8 @@ class Batch:
 
     `leader` is whom a LeaderChange record at its beginning names, -1 where there is none: each epoch begins with one.
     `producer`, `producer_epoch` and `sequence` (of the first record) are those of an idempotent producer, else -1.
-    `control` is the type of its first control record, -1 where it has data.
+    `control` is the type of its first control record, -1 where it has data. `topics` is what its records do to topics,
+    None where that is nothing, or was not asked for.
     """
 
     base_offset: int
@@ -45,6 +47,7 @@ class Batch:
     producer_epoch: int = -1
     sequence: int = -1
     control: int = -1
+    topics: TopicChanges | None = None
 
     @property
     def words(self) -> str:
@@ -70,13 +73,16 @@ class _Damaged(Exception):  # noqa: N818 - what the bytes are
     """The bytes are no batch, and no beginning of one."""
 
 
-def read_batches(data: bytes) -> ReadBatches:
-    """Read batch after batch, up to one that is not whole or that is damaged; never raises."""
+def read_batches(data: bytes, *, with_topics: bool = False) -> ReadBatches:
+    """Read batch after batch, up to one that is not whole or that is damaged; never raises.
+
+    `with_topics`, where they are those of a metadata log, their records are read too.
+    """
     found: list[Batch] = []
     last = size = 0
     damage = ""
     try:
-        for batch, end in _each(data):
+        for batch, end in _each(data, with_topics):
             found.append(batch)
             last, size = size, end
     except _Damaged as error:
@@ -118,14 +124,21 @@ def whole_batches(data: bytes) -> Iterator[WholeBatch]:
         raise ValueError(f"byte {end}: it ends with {len(data) - end} bytes that are no whole batch")
 
 
-def _each(data: bytes) -> Iterator[tuple[Batch, int]]:
+def _each(data: bytes, with_topics: bool) -> Iterator[tuple[Batch, int]]:
     """Yield each whole batch and the position behind it."""
     for header, begin, end in _whole(data):
-        is_control, records = header.attributes & _CONTROL, data[begin + HEADER.size : end]
-        control, leader = _control(records) if is_control else (-1, -1)
+        records = data[begin + HEADER.size : end]
+        control, leader = _control(records) if header.attributes & _CONTROL else (-1, -1)
+        topics = _topics(header, records) if with_topics else None
         last = header.base + header.delta
         who, who_epoch, sequence = header.producer
-        yield Batch(header.base, last, header.epoch, header.crc, leader, who, who_epoch, sequence, control), end
+        yield Batch(header.base, last, header.epoch, header.crc, leader, who, who_epoch, sequence, control, topics), end
+
+
+def _topics(header: _Header, records: bytes) -> TopicChanges | None:
+    if header.attributes & _CONTROL:
+        return None
+    return UNCLEAR if header.attributes & _COMPRESSION else topic_changes(records)
 
 
 class _Header(NamedTuple):

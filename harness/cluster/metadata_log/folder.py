@@ -22,6 +22,7 @@ from harness.cluster.metadata_log.files import (
     snapshot_id,
 )
 from harness.cluster.metadata_log.node_log import NodeLog
+from harness.cluster.metadata_log.topic_changes import Topics, topics_of
 
 MOST_BATCHES = 200_000  # no-ops of a day
 _CHUNK = 4 * 2**20
@@ -43,6 +44,11 @@ class _Read:
     header: bytes = b""
     rest: int = 0
     damage: str = ""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether there is nothing in it but whole batches."""
+        return not self.rest and not self.damage
 
 
 class LogFolder:
@@ -83,14 +89,16 @@ class LogFolder:
         self._files = {**segments, **snapshots}
         quorum, unread = self._quorum_state()  # after the log, which may be ahead of it otherwise
         batches = tuple(batch for read in segments.values() for batch in read.batches)
+        kept = {found: read for name, read in snapshots.items() if (found := snapshot_id(name)) and found != _BEGINNING}
         return NodeLog(
             self._node,
             self.life,
             batches[:MOST_BATCHES],
-            tuple(found for name in snapshots if (found := snapshot_id(name)) and found != _BEGINNING),
+            tuple(kept),
             quorum,
             (*_damages(segments, snapshots, ended_in_order), *unread),
             len(batches) <= MOST_BATCHES,
+            {found: _topics_in(read) for found, read in kept.items() if read.is_whole},
         )
 
     def _segments(self, names: list[str], known: dict[str, _Read]) -> Iterator[tuple[str, _Read]]:
@@ -132,7 +140,7 @@ def _read_on(before: _Read, stream: BufferedReader) -> _Read:
     stream.seek(size)
     while chunk := stream.read(_CHUNK):
         pending += chunk
-        found = read_batches(pending)
+        found = read_batches(pending, with_topics=True)
         if found.batches:
             batches += found.batches
             last, header = size + found.last, pending[found.last : found.last + HEADER.size]
@@ -141,6 +149,10 @@ def _read_on(before: _Read, stream: BufferedReader) -> _Read:
         if found.damage or len(batches) > MOST_BATCHES:
             return _Read(before.file, tuple(batches), last, size, header, damage=found.damage)
     return _Read(before.file, tuple(batches), last, size, header, len(pending))
+
+
+def _topics_in(snapshot: _Read) -> Topics:
+    return topics_of(batch.topics for batch in snapshot.batches)
 
 
 def _wrong_in_snapshot(batches: Sequence[Batch]) -> Iterator[str]:

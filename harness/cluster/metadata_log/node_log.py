@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from operator import attrgetter
 
 from harness.cluster.metadata_log.batches import Batch
 from harness.cluster.metadata_log.files import QuorumState, SnapshotId
+from harness.cluster.metadata_log.topic_changes import Topics
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,8 +17,9 @@ class NodeLog:
     """What a node had on its disk: batches by ascending offset, snapshots, and its quorum-state.
 
     `life` names the folder that the log lies in: another one where somebody wiped the node's disk; empty where there is
-    no log. `damages` are clauses about what could not be read. `is_whole` is False where the log was too large to read
-    all of it, or its files were going away: then nothing is said of what is not in `batches`.
+    no log. `topics` are those in each snapshot that is whole. `damages` are clauses about what could not be read.
+    `is_whole` is False where the log was too large to read all of it, or its files were going away: then nothing is
+    said of what is not in `batches`.
     """
 
     node: int
@@ -26,6 +29,7 @@ class NodeLog:
     quorum: QuorumState | None = None
     damages: tuple[str, ...] = ()
     is_whole: bool = True
+    topics: Mapping[SnapshotId, Topics] = field(default_factory=dict)
 
     @property
     def start(self) -> int:

@@ -17,6 +17,7 @@ from harness.cluster.metadata_log.looks import Commit, Watched
 from harness.cluster.metadata_log.node_log import NodeLog
 from harness.cluster.metadata_log.quorum_rules import LeaderSaid, broken_quorum_states, leaders_said
 from harness.cluster.metadata_log.rules import broken_alone, disagreements, shown
+from harness.cluster.metadata_log.snapshot_topics import wrong_topics
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,7 @@ def judge(known: Known, logs: Sequence[NodeLog], watched: Watched) -> tuple[Know
         *(broken for log in logs for broken in _overruled(known, log, watched)),
         *_without_majority(known, logs, of_leader, watched.commit),
         *_wrong_snapshots(known.committed, logs),
+        *wrong_topics((known.committed[base].batch for base in sorted(known.committed)), logs),
         *broken_quorum_states(known.states, logs),
     )
     states = {log.node: log.quorum for log in logs if log.quorum is not None}

@@ -1,8 +1,4 @@
-"""The topics that a metadata log holds: their ids, and the replicas of each partition.
-
-The records are those of Kafka's metadata module (`TopicRecord.json` and its neighbours); their later versions have more
-fields behind those that are read here.
-"""
+"""The topics that a metadata log holds: their ids, and the replicas of each partition."""
 
 from __future__ import annotations
 
@@ -15,12 +11,20 @@ from pathlib import Path
 from harness.base.errors import HarnessError
 from harness.cluster.metadata_log.batches import SNAPSHOT_FOOTER, WholeBatch, whole_batches
 from harness.cluster.metadata_log.files import segment_base, snapshot_id
-from harness.cluster.metadata_log.varints import unsigned, zigzag
+from harness.cluster.metadata_log.metadata_records import (
+    PARTITION,
+    PARTITION_CHANGE,
+    REMOVE_TOPIC,
+    TOPIC,
+    kind_of,
+    partition_in,
+    topic_id_in,
+    topic_in,
+    values_of,
+)
+from harness.cluster.metadata_log.varints import unsigned
 
-_TOPIC, _PARTITION, _PARTITION_CHANGE, _REMOVE_TOPIC = 2, 3, 5, 9  # apiKey
 _REPLICAS_TAG = 2  # of PartitionChangeRecord
-_ID = struct.Struct(">16s")
-_PARTITION_KEY = struct.Struct(">i16s")
 
 
 @dataclass(slots=True)
@@ -37,24 +41,20 @@ class MetadataTopics:
 
     def apply(self, value: bytes, *, only_removal: bool = False) -> None:
         """Take in one record; one of another kind says nothing of topics. Raises IndexError or struct.error."""
-        _, at = unsigned(value, 0)  # the frame's version
-        kind, at = unsigned(value, at)
-        _, at = unsigned(value, at)  # the record's
-        if only_removal and kind != _REMOVE_TOPIC:
+        kind, at = kind_of(value)
+        if only_removal and kind != REMOVE_TOPIC:
             return
-        if kind == _TOPIC:
-            size, at = unsigned(value, at)
-            name, at = value[at : at + size - 1].decode(), at + size - 1
-            (topic,) = _ID.unpack_from(value, at)
+        if kind == TOPIC:
+            topic, name = topic_in(value, at)
             self.names[topic], self.replicas[topic] = name, {}
-        elif kind in (_PARTITION, _PARTITION_CHANGE):
-            partition, topic = _PARTITION_KEY.unpack_from(value, at)
-            read = _brokers if kind == _PARTITION else _changed_replicas
-            brokers = read(value, at + _PARTITION_KEY.size)
+        elif kind in (PARTITION, PARTITION_CHANGE):
+            topic, partition, at = partition_in(value, at)
+            read = _brokers if kind == PARTITION else _changed_replicas
+            brokers = read(value, at)
             if brokers is not None and topic in self.replicas:
                 self.replicas[topic][partition] = brokers
-        elif kind == _REMOVE_TOPIC:
-            (topic,) = _ID.unpack_from(value, at)
+        elif kind == REMOVE_TOPIC:
+            topic = topic_id_in(value, at)
             self.removed.add(topic)
             self.names.pop(topic, None)
             self.replicas.pop(topic, None)
@@ -101,7 +101,7 @@ def _take_in(topics: MetadataTopics, path: Path, due: int, since: int, *, is_sna
             if batch.base_offset != due:
                 raise _damaged(path, f"it has offset {batch.base_offset} where {due} is due")
             due = batch.last_offset + 1
-            for value in _values(batch.records) if batch.control < 0 else ():
+            for value in values_of(batch.records) if batch.control < 0 else ():
                 topics.apply(value, only_removal=due <= since)
     except (IndexError, struct.error, UnicodeDecodeError) as error:
         raise _damaged(path, f"a record before offset {due} cannot be read ({error})") from error
@@ -120,25 +120,6 @@ def _batches(path: Path) -> Iterator[WholeBatch]:
             return
         with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
             yield from whole_batches(mapped)  # type: ignore[arg-type]  # a mapped file is read as bytes are
-
-
-def _values(records: bytes) -> Iterator[bytes]:
-    """Yield the value of each record of a batch; the metadata log is never compressed.
-
-    Raises IndexError for a record that does not end in its batch, behind where it begins.
-    """
-    at = 0
-    while at < len(records):
-        size, at = zigzag(records, at)
-        end = at + size
-        if not at < end <= len(records):
-            raise IndexError(f"a record of {size} bytes")
-        _, at = zigzag(records, at + 1)  # behind the attributes
-        _, at = zigzag(records, at)
-        key, at = zigzag(records, at)
-        length, at = zigzag(records, at + max(key, 0))
-        yield records[at : at + length]
-        at = end
 
 
 def _brokers(value: bytes, at: int) -> tuple[int, ...] | None:

@@ -7,6 +7,7 @@ import select
 import signal
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 
 from harness.base.errors import HarnessError
 
@@ -48,7 +49,8 @@ class ContainerProcess:
         """Send a signal; nothing to one that has ended."""
         with self._asking:
             if self._code is None:
-                signal.pidfd_send_signal(self._descriptor, number)
+                with suppress(ProcessLookupError):  # it has ended since somebody last asked
+                    signal.pidfd_send_signal(self._descriptor, number)
 
 
 def _as_of_a_child(status: int) -> int:

@@ -148,15 +148,15 @@ def _at_other_levels(pair: Pair, known: _Known) -> Iterator[Finding]:
 def _present(pair: Pair, known: _Known, kind: FindingKind, phase: str, *, of_candidate: bool) -> Finding:
     """Return what one arm alone logs, by what base's jar is known to log; by the repeats where that is nothing."""
     presence = None if known.stock is None else known.stock.new if of_candidate else known.stock.vanished
-    judged = presence(pair.place, pair.key) if presence else None
+    judged = presence(pair.place, pair.key_at_its_level) if presence else None
     assessment = settled(judged, lambda: known.noise.presence(pair.place, pair.key, *known.arms))
     finding = plain_finding(pair, kind, phase, assessment, known.runs(pair.place, pair.key))
     return replace(finding, stock=judged.rate if judged else None)
 
 
 def _more_or_fewer(pair: Pair, known: _Known) -> Finding | None:
-    judged = known.stock.rate(pair.place, pair.key) if known.stock else None
-    tested = known.rates.get((pair.place, replace(pair.key, level="")), Assessment(Significance.UNKNOWN))
+    judged = known.stock.rate(pair.place, pair.key_at_its_level) if known.stock else None
+    tested = known.rates.get((pair.place, pair.key), Assessment(Significance.UNKNOWN))
     assessment = settled(judged, lambda: tested)
     phase = assessment.phase if assessment.significance is Significance.BEYOND else ""
     other = _other_rate(pair, known, _excess)

@@ -36,6 +36,12 @@ class Pair:
         """What is counted."""
         return Key(self.logger, self.family, self.level)
 
+    @property
+    def key_at_its_level(self) -> Key:
+        """What is counted, with its level also where that is the only one: elsewhere it may have others."""
+        levels = levels_of((*self.base, *self.candidate))
+        return replace(self.key, level=next(iter(levels))) if len(levels) == 1 else self.key
+
     def by_level(self) -> list[Pair]:
         """Return what is logged at each level, the worst first; itself where that is one."""
         levels = sorted(levels_of((*self.base, *self.candidate)), key=severity, reverse=True)

@@ -9,7 +9,7 @@ it may be higher where a gap lies between the arms that is much wider than the r
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -68,6 +68,7 @@ class Rates:
         p = np.where(effect > 0, p, 1.0)
         apart = self._apart(table, of_base, of_candidate)
         warning = {(key.logger, key.family) for key, _ in table.rows if key.level in WORSE}
+        levels = Counter((key.logger, key.family) for key, phase in table.rows if key.level and phase == WHOLE)
         return [
             _RateTest(
                 place,
@@ -76,10 +77,10 @@ class Rates:
                 float(p[at]),
                 float(effect[at]),
                 bool(apart[at]),
-                (key.logger, key.family) in warning,
+                key.level in WORSE if key.level else (key.logger, key.family) in warning,
             )
             for (key, phase), at in table.rows.items()
-            if both[at] and not key.level
+            if both[at] and bool(key.level) is (levels[key.logger, key.family] > 1)
         ]
 
     def _apart(self, table: Table, of_base: list[int], of_candidate: list[int]) -> NDArray[np.bool_]:

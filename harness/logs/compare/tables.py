@@ -119,7 +119,9 @@ def _table(
     """Return the counts as a table; a phase that has no length in some run is counted in the whole alone."""
     runs = tuple(sorted({run for of_run in lengths.values() for run in of_run}))
     known = {phase: [of_run.get(run, 0.0) for run in runs] for phase, of_run in lengths.items()}
-    timed = {WHOLE: [1.0] * len(runs)} | {phase: each for phase, each in known.items() if min(each) > 0}
+    whole = [sum(of_run) for of_run in zip(*known.values(), strict=True)]  # of phases without a length nothing is known
+    whole = whole if known and all(min(each) > 0 for each in known.values()) else [1.0] * len(runs)
+    timed = {WHOLE: whole} | {phase: each for phase, each in known.items() if min(each) > 0}
     kept = [place for place in rows if place[1] in timed]
     return Table(
         runs,

@@ -126,7 +126,7 @@ class Values:
         if slot.hidden and best is not Significance.BEYOND:
             return None
         surest = sorted(word for word, significance in known.items() if significance is best)
-        rate = next((found.rate for word in surest if (found := judged[word])), None)
+        rate = _rate([judged[word] for word in surest if word in by_arm[candidate]], map(judged.get, surest))
         of_base, of_candidate = (self._side(place, slot, arm, surest, logged) for arm, logged in by_arm.items())
         return ValueChange(place, slot, best, of_base, of_candidate, rate)
 
@@ -149,6 +149,12 @@ class Values:
         with_own = tuple(count for word in own for count in logged[word])
         shown = with_own or tuple(count for counts in logged.values() for count in counts)
         return Side((*own, *sorted(logged.keys() - surest)), with_own, shown, tuple(map(sum, runs)))
+
+
+def _rate(of_candidate: Iterable[Judged | None], of_both: Iterable[Judged | None]) -> StockRate | None:
+    """Return how often base's jar logs the word that says most: one of the candidate's, a flood first."""
+    own = [each.rate for each in of_candidate if each]
+    return max(own, key=lambda rate: (rate.flood, rate.unmatched), default=next((e.rate for e in of_both if e), None))
 
 
 def _judged(stock: Stock | None, place: Place, slot: Slot, word: Word, of_candidate: bool) -> Judged | None:

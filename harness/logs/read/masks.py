@@ -61,7 +61,11 @@ _DECIMAL = r"(?:<n>|ⁿ)(?:\.(?:<n>|ⁿ))*\.ⁿ"
 
 # Order matters: an address goes before the numbers it is made of, hexadecimal after plain numbers. So that a
 # template is its own template, no mask matches a part of a word, and a number that is one leaves a letter (`ⁿ`).
+_DAY, _MONTH = "(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)", "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
+
 MASKS = (
+    # As java.util.Date writes a time: day and zone are words.
+    Mask("date", rf"\b{_DAY} {_MONTH} \d\d \d\d:\d\d:\d\d [A-Z][\w:+-]* \d{{4}}\b", "<n>"),
     Mask("uuid", r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b", "<uuid>"),
     Mask("Kafka uuid", _kafka_uuid(), "<uuid>"),
     Mask("listener", rf"://{_HOST}?{_PORT}", "://<addr>"),
@@ -96,6 +100,8 @@ def template_of(message: str) -> str:
 
 def masked_again(known: str) -> str:
     """Return a template, or a part of one, that older masks made, as today's masks would have made it."""
+    if " <n>:<n>:<n> " in known:
+        known = re.sub(rf"\b{_DAY} {_MONTH} <n> <n>:<n>:<n> [A-Z][\w:+-]* <n>", "<n>", known)
     if "ⁿ" not in known and "<hex>" not in known:
         return known
     return re.sub(_DECIMAL, "ⁿ", known.replace("<hex>", "<n>"))

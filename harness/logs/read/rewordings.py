@@ -24,11 +24,14 @@ class Rewording:
         return self.was.parts == self.now.parts
 
     def template(self, template: str, values: Sequence[str]) -> str:
-        """Return a template of today's words in those of before; as it is where it does not end with these values."""
+        """Return a template of today's words in those of before; as it is where no message ends with these values."""
         if self.is_moved or len(values) != len(self.now.parts) - 1:
             return template
-        written = _filled(self.now, values)
-        return template.removesuffix(written) + _filled(self.was, values) if template.endswith(written) else template
+        written, was = _filled(self.now, values), _filled(self.was, values)
+        if template.endswith(written):
+            return template.removesuffix(written) + was
+        message, line_end, thrown = template.partition("\n")  # below a message stands what was thrown
+        return message.removesuffix(written) + was + line_end + thrown if message.endswith(written) else template
 
     def logger(self, logger: str) -> str:
         """Return the logger of before; the same where it is not named after the class."""

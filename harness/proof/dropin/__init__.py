@@ -51,7 +51,7 @@ from harness.proof.dropin.entries import (
 from harness.proof.dropin.hiding import compare_hidden
 from harness.proof.dropin.implementing import Loader, check_implementing
 from harness.proof.dropin.linkage import compare_linkage
-from harness.proof.dropin.loading import check_loading, prepare_loader
+from harness.proof.dropin.loading import newly_broken, prepare_loader
 from harness.proof.dropin.log_statements import compare_statements
 from harness.proof.dropin.source_methods import Reading
 from harness.toolbox.java import JavaRuntime
@@ -161,7 +161,7 @@ def prove_dropin(tools: ProofTools, base: Path, candidate: Path, subject: Subjec
         said = pool.submit(read_statements, tools.bytecode, (base, candidate))
         old, new, *made = facts.result()
         apis = pool.submit(compare_apis, tools.java, tools.comparer, base, candidate, others, visible(old).keys())
-        loads = pool.submit(check_loading, tools.java, tools.loader, candidate, new, others)
+        loads = pool.submit(newly_broken, tools.java, tools.loader, (base, old), (candidate, new), others)
         referring = dict(zip(others, uses.result(), strict=True))
         loader = Loader(tools.java, tools.loader, others)
         whole = pool.submit(check_implementing, loader, tools.bytecode, base, candidate, new, referring)
@@ -214,7 +214,7 @@ def _weight(difference: Difference) -> tuple[int, str, str, str]:
 
 def _compare_keys(tools: ProofTools, base: Path, candidate: Path, subject: Subject) -> tuple[Difference, ...]:
     old = _configuration(tools, base)
-    if old.unread:
+    if old.unread and not old.owners:
         owner, why = next(iter(old.unread.items()))
         raise HarnessError(f"The configuration of {owner} in {base} cannot be read: {why}.", _OTHER_KAFKA)
     try:

@@ -22,7 +22,7 @@ _TIMEOUT_SECONDS = 120
 _MOST_BYTES = 64 * 2**20
 _MEMBERS = ("constructors/constructor", "methods/method", "fields/field")
 _REMOVED = "REMOVED"
-_PACKAGE, _OF_PACKAGES = "package_protected", ("constructor", "method", "field")
+_PACKAGE, _OF_PACKAGES = "package_protected", ("class", "constructor", "method", "field")
 _OF_THE_CLASS = ("compatibilityChanges", "superclass", "interfaces", "genericTemplates")
 
 

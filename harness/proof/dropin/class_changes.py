@@ -12,6 +12,7 @@ from harness.proof.bytecode import ClassFacts, FieldFacts, MethodFacts
 from harness.proof.dropin import rules
 from harness.proof.dropin.class_diff import UNCERTAIN, describe_change
 from harness.proof.dropin.idioms import LAMBDA, is_lambda
+from harness.proof.dropin.linkage import is_inherited
 from harness.proof.dropin.source_methods import Member, Nest, Reading, bodies, uses_in
 
 Classes = Mapping[str, ClassFacts]
@@ -46,17 +47,25 @@ def compare_presence(base: Classes, candidate: Classes, named: Named) -> Iterato
     """Yield classes that are missing or new; numbered ones are the compiler's affair and part of their outer class."""
     old, new = visible(base), visible(candidate)
     for name in sorted(old.keys() - candidate.keys()):
-        yield rules.CLASS_MISSING.broken(_dotted(name), f"the class {_dotted(name)} is missing")
+        rule = rules.CLASS_MISSING
+        if not old[name].access & _FOR_OTHERS:  # linkage sees whether another jar misses it
+            rule = rule.weighing(Severity.WARNING)
+        yield rule.broken(_dotted(name), f"the class {_dotted(name)} is missing")
     for name in sorted(new.keys() - base.keys()):
         rule = _weighed(rules.NAMED_CLASS_ADDED, rules.UNNAMED_CLASS_ADDED, top_level(name), named)
         yield rule.broken(_dotted(name), f"the class {_dotted(name)} is new")
 
 
 def compare_members(base: Classes, candidate: Classes) -> Iterator[Difference]:
-    """Yield members of base that are missing, in any class; what is for its package alone only its package can miss."""
+    """Yield members of base that are missing, in any class; what is for its package alone only its package can miss.
+
+    One that moved up to what the class extends or implements is there for whoever asks the class for it.
+    """
     for name in sorted(visible(base).keys() & candidate.keys()):
         old, new = members(base[name]), members(candidate[name])
         for member in sorted(old.keys() - new.keys()):
+            if is_inherited(candidate, name, old[member]):
+                continue
             rule = rules.MEMBER_REMOVED
             if not is_for_others(old[member]):
                 rule = rule.weighing(Severity.WARNING)

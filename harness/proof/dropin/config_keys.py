@@ -16,10 +16,13 @@ def compare_configurations(
     base: EveryConfig, candidate: EveryConfig, flag: str, flag_default: str
 ) -> Iterator[Difference]:
     """Yield, of every class that declares keys, what `compare_keys` finds, and those that cannot be asked any more."""
+    unread = candidate.unread.keys() | base.unread.keys()
     for owner, why in candidate.unread.items():
+        if owner in base.unread:
+            continue
         yield rules.CONFIG_UNREADABLE.broken(owner, f"the configuration of {owner} cannot be read: {why}")
     old, new = _by_class(base.owners), _by_class(candidate.owners)
-    for owner in sorted((old.keys() | new.keys()) - candidate.unread.keys()):
+    for owner in sorted((old.keys() | new.keys()) - unread):
         yield from compare_keys(old.get(owner, ()), new.get(owner, ()), flag, flag_default)
 
 

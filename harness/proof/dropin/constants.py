@@ -42,15 +42,17 @@ def compare_constants(
 ) -> Iterator[Difference]:
     """Yield constants with another value; one whose old value no class of the other jars can have is a note.
 
-    That is a text that none of them holds, and what only a package can use in which they have no class. Of any other
-    number nobody can tell whether a class has it from there.
+    That is what was no constant, a text that none of them holds, and what only a package can use in which they have no
+    class. Of any other number nobody can tell whether a class has it from there.
     """
     changed = list(_changed(base, candidate))
     held = held_by(others, frozenset[str]().union(*(each.texts for each in changed)))
     elsewhere = packages_of(name for jar in others for name in entry_names(jar))
     for each in changed:
         rule, more = rules.CONSTANT_CHANGED, ""
-        if each.is_text and not each.texts & held:
+        if not each.before:
+            rule, more = rule.weighing(Severity.NOTE), "; no other jar can have an old one"
+        elif each.is_text and not each.texts & held:
             rule, more = rule.weighing(Severity.NOTE), "; no other jar has the old one"
         elif not each.is_shared and each.package not in elsewhere:
             rule, more = (

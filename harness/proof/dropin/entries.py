@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -15,13 +15,14 @@ from harness.model.proof import Difference, Severity
 from harness.proof.bytecode import ClassFacts
 from harness.proof.dropin import rules
 
-_MANIFEST = "META-INF/MANIFEST.MF"
+_MANIFEST, _MODULE = "META-INF/MANIFEST.MF", "module-info.class"
+_MULTI_RELEASE = "multi-release"
 _VERSIONED = re.compile(r"META-INF/versions/[^/]+/(.+)", re.IGNORECASE)
 _SIGNATURE = re.compile(r"META-INF/(SIG-[^/]*|[^/]+\.(SF|RSA|DSA|EC))", re.IGNORECASE)
 _TEXT = re.compile(r"(META-INF/)?(LICENSE|NOTICE|DEPENDENCIES|README)[^/]*|META-INF/maven/.+", re.IGNORECASE)
 _LOADING = (
     "class-path",
-    "multi-release",
+    _MULTI_RELEASE,
     "launcher-agent-class",
     "premain-class",
     "agent-class",
@@ -89,7 +90,10 @@ def compare_manifests(base: JarFacts, candidate: JarFacts) -> Iterator[Differenc
     for name in sorted(base.manifest.keys() | candidate.manifest.keys()):
         old, new = base.manifest.get(name, ""), candidate.manifest.get(name, "")
         if old != new:
-            yield _manifest_rule(name).broken(name, f"the manifest's {name} is {new or 'missing'}", old, new)
+            rule = _manifest_rule(name)
+            if name == _MULTI_RELEASE and not any(map(_hidden_by(candidate), candidate.names)):
+                rule = rule.weighing(Severity.NOTE)  # as any jar has it that describes a module for later Javas
+            yield rule.broken(name, f"the manifest's {name} is {new or 'missing'}", old, new)
 
 
 def compare_signatures(base: JarFacts, candidate: JarFacts, elsewhere: Set[str]) -> Iterator[Difference]:
@@ -116,7 +120,7 @@ def misplaced(candidate: Mapping[str, ClassFacts]) -> Iterator[Difference]:
 def packages_of(entries: Iterable[str]) -> frozenset[str]:
     """Return the packages of the classes among a jar's entries; a module's description is none."""
     every = (name.rpartition("/") for name in entries if name.endswith(".class") and not name.startswith("META-INF/"))
-    return frozenset(package for package, _, name in every if name != "module-info.class")
+    return frozenset(package for package, _, name in every if name != _MODULE)
 
 
 def _signers(jar: JarFacts) -> list[str]:
@@ -130,10 +134,24 @@ def _signed_by(signers: Sequence[str]) -> str:
 
 def _versioned(name: str, hidden: str, candidate: JarFacts) -> Difference:
     """Return what an entry for certain Java versions means: it hides another one in a multi-release jar alone."""
-    if hidden in candidate.names and candidate.manifest.get("multi-release", "").lower() == "true":
+    if _hidden_by(candidate)(name) and candidate.manifest.get(_MULTI_RELEASE, "").lower() == "true":
         return rules.ENTRY_VERSIONED.broken(name, f"{name} hides {hidden} from certain Java versions")
     note = rules.ENTRY_VERSIONED.weighing(Severity.NOTE)
     return note.broken(name, f"{name} is for certain Java versions only, and hides nothing")
+
+
+def _hidden_by(jar: JarFacts) -> Callable[[str], str]:
+    """Return what says which of a jar's entries another one hides from certain Java versions, empty for none.
+
+    On a class path nobody reads a module's description.
+    """
+    names = frozenset(jar.names) - {_MODULE}
+
+    def hidden(name: str) -> str:
+        found = _VERSIONED.fullmatch(name)
+        return found[1] if found and found[1] in names else ""
+
+    return hidden
 
 
 def _comparable(base: JarFacts, candidate: JarFacts) -> list[str]:

@@ -11,6 +11,7 @@ from harness.proof.dropin import rules
 
 Classes = Mapping[str, ClassFacts]
 
+_OF_EVERY_OBJECT = ("toString()Ljava/lang/String;", "hashCode()I", "equals(Ljava/lang/Object;)Z")
 _PUBLIC, _PRIVATE, _PROTECTED, _STATIC, _FINAL, _INTERFACE = 0x1, 0x2, 0x4, 0x8, 0x10, 0x200
 
 
@@ -63,10 +64,24 @@ def resolve(classes: Classes, reference: Reference) -> Resolved:
     return Resolved(False, 0, interface, owner.access, frozenset(outside))
 
 
+def is_inherited(classes: Classes, owner: str, member: FieldFacts | MethodFacts) -> bool:
+    """Whether a class has a member from what it extends or implements, as open as it was: what uses it still links."""
+    kind = "call" if isinstance(member, MethodFacts) else "get"
+    reference = Reference("", kind, owner, member.name, member.descriptor)
+    found = resolve(classes, reference)
+    if not found.found:
+        return _is_of_every_object(reference)
+    return _openness(found.access) >= _openness(member.access) and not (found.access ^ member.access) & _STATIC
+
+
+def _is_of_every_object(reference: Reference) -> bool:
+    return reference.kind == "call" and f"{reference.name}{reference.descriptor}" in _OF_EVERY_OBJECT
+
+
 def why_broken(old: Resolved, new: Resolved, reference: Reference) -> str:
     """Return why a reference that links against base fails against the candidate, or an empty string."""
     if old.found and not new.found:
-        return "it is not there"
+        return "" if _is_of_every_object(reference) else "it is not there"
     if not old.found:
         return "" if old.outside <= new.outside else "it is no longer inherited"
     if old.interface != new.interface:

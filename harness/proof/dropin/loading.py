@@ -18,6 +18,8 @@ from harness.proof.bytecode import ClassFacts, Use
 from harness.proof.dropin import rules
 from harness.toolbox.java import JavaRuntime
 
+Classes = Mapping[str, ClassFacts]
+
 _SOURCE = "LoadProbe.java"
 _TIMEOUT_SECONDS = 120
 _NO_CLASS = "its class is not there"  # as the probe says it
@@ -37,6 +39,18 @@ def check_loading(
     """
     questions = questions_about(classes)
     return read_answer(ask_probe(java, loader, jar, others, [each.line for each in questions]), questions, jar)
+
+
+def newly_broken(
+    java: JavaRuntime, loader: Path, base: tuple[Path, Classes], candidate: tuple[Path, Classes], others: Sequence[Path]
+) -> tuple[Difference, ...]:
+    """Return what of a candidate does not load or resolve, and of base does: an optional class is missing on both.
+
+    Each jar comes with its classes. Raises HarnessError when the JVM gives no whole answer.
+    """
+    found = check_loading(java, loader, *candidate, others)
+    before = {(each.rule, each.where) for each in check_loading(java, loader, *base, others)} if found else set()
+    return tuple(each for each in found if (each.rule, each.where) not in before)
 
 
 def ask_probe(java: JavaRuntime, loader: Path, jar: Path, others: Sequence[Path], lines: Sequence[str]) -> str:
@@ -94,7 +108,7 @@ def read_answer(answer: str, questions: Sequence[LinkQuestion], jar: Path) -> tu
 
 def complaints_in(answer: str, jar: Path) -> list[tuple[int, str]]:
     """Return what the probe says, with the number of the line it is about. Raises HarnessError if it is not whole."""
-    lines = answer.splitlines()
+    lines = answer.removesuffix("\n").split("\n")  # a name may have what else is taken for the end of a line
     if not lines or lines[-1] != "end":
         raise _failed(jar, "the answer is not whole")
     return [(int(number), why) for number, why in (line.split("\t", 1) for line in lines[:-1])]

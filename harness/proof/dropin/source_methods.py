@@ -13,7 +13,7 @@ from harness.proof.dropin.idioms import canonical, is_bridge, is_compilers_own, 
 Nest = Sequence[ClassFacts]
 Member = tuple[str, str, str]  # class, name, descriptor
 
-_SYNTHETIC = 0x1000
+_SYNCHRONIZED, _SYNTHETIC = 0x20, 0x1000
 _DEEPEST = 50  # lambdas in lambdas: no source has as many
 
 
@@ -44,11 +44,16 @@ class Body:
 def bodies(nest: Nest, reading: Reading) -> dict[Member, object]:
     """Return what each method with code does: equal where the source can be the same."""
     if reading is Reading.INSTRUCTIONS:  # a digest of these tells what a method's lambdas do too
-        return {member: method.code for member, method in _written(nest)}
+        return {member: (_locks(method), method.code) for member, method in _written(nest)}
     read = _Reader(nest).read
     if reading is Reading.USES:
-        return {member: read(method).uses for member, method in _written(nest)}
-    return {member: read(method) for member, method in _written(nest)}
+        return {member: (_locks(method), read(method).uses) for member, method in _written(nest)}
+    return {member: (_locks(method), read(method)) for member, method in _written(nest)}
+
+
+def _locks(method: MethodFacts) -> bool:
+    """Whether a method is synchronized, which no instruction of it says."""
+    return bool(method.access & _SYNCHRONIZED)
 
 
 def uses_in(nest: Nest) -> Counter[str]:

@@ -44,6 +44,8 @@ def _excused(failed: FailedTest, reason: str) -> FailedTest:
 
 
 def _claimed(failed: FailedTest, reasons: Mapping[str, str]) -> str:
+    if not failed.ran:
+        return ""  # that a test changes does not say that it may end the JVM
     found = [reason for test, reason in reasons.items() if names(test, failed.class_name, failed.name)]
     return f"the claims file says that it changes: {found[0]}" if found else ""
 

@@ -18,7 +18,7 @@ from harness.base.paths import nearest_existing
 from harness.cluster.cluster import Cluster
 from harness.cluster.host_accounts import RaftThreads, is_runnable
 from harness.cluster.node import Node, NodeState
-from harness.model.events import HostShort, HostStalled, Noted
+from harness.model.events import NO_NODE, HostShort, HostStalled, Noted
 from harness.model.incidents import Incident, IncidentKind
 from harness.model.outcome_names import HOST_NOT_STARVED
 from harness.rundir.directory import RunDirectory
@@ -90,10 +90,12 @@ class HostNotStarved(Monitor):
             self.record.report(Incident(IncidentKind.HARNESS_FAILED, "", story), 0)
 
     def _watch_until_stopped(self) -> None:
-        waits, asleep = RunQueueWaits(), time.monotonic()
+        waits, clocks, asleep = RunQueueWaits(), Clocks(), time.monotonic()
         while not self._stopping.wait(_LOOK_EVERY_SECONDS):
             now = time.monotonic()
             self._note(-1, now - asleep - _LOOK_EVERY_SECONDS)
+            if jumped := clocks.since_last():
+                self._report_stall(HostStalled(NO_NODE, round(jumped, 3)))
             for node in self.cluster.running:
                 allowed = node.id in self._allowed  # as it was before the look, which may see the end of the stop
                 waited = waits.since_last(node)
@@ -110,7 +112,9 @@ class HostNotStarved(Monitor):
         seconds *= self._blame()
         if seconds <= STALL_LIMIT_SECONDS:
             return
-        stall = HostStalled(node, round(seconds, 3))
+        self._report_stall(HostStalled(node, round(seconds, 3)))
+
+    def _report_stall(self, stall: HostStalled) -> None:
         line = self.record.write(stall)
         self.record.report(Incident(IncidentKind.HOST_STALLED, self.name, stall.sentence), line)
 
@@ -148,13 +152,35 @@ def slowness_seen(monitors: Iterable[Monitor], since: float) -> Slowness:
     return next((each.slowness(since) for each in monitors if isinstance(each, HostNotStarved)), Slowness())
 
 
+class Clocks:
+    """How far the machine's clock has jumped: somebody set it, or the machine was suspended.
+
+    Kafka's time-outs go by it (System.currentTimeMillis in org.apache.kafka.common.utils.Timer), so that all of them
+    expire at once. The clock that counts on through a suspension may show what the other does not.
+    """
+
+    def __init__(self) -> None:
+        self._before = self._ahead()
+
+    def since_last(self) -> float:
+        """Return by how many seconds a clock has jumped since the last look, 0 where that is nothing to speak of."""
+        now = self._ahead()
+        jumped = max(abs(one - other) for one, other in zip(now, self._before, strict=True))
+        self._before = now
+        return jumped if jumped > STALL_LIMIT_SECONDS else 0.0
+
+    @staticmethod
+    def _ahead() -> tuple[float, float]:
+        steady = time.monotonic()
+        return time.time() - steady, time.clock_gettime(time.CLOCK_BOOTTIME) - steady
+
+
 class RunQueueWaits:
     """How long a node was kept from running: waiting for a processor, or stopped (SIGSTOP).
 
     The kernel's own account of the raft thread (schedstat) grows by a whole wait at the moment it ends, so a jump
     of over a second between two readings is one long wait, not many short ones. It cannot be longer than since the
-    thread was last seen asleep: now and then a kernel counts sleep as a wait. A suspended machine shows as a stall of
-    the harness itself.
+    thread was last seen asleep: now and then a kernel counts sleep as a wait.
     """
 
     def __init__(self) -> None:

@@ -29,24 +29,34 @@ case $COMMAND_CONFIG in /* | "") ;; *) COMMAND_CONFIG=$PWD/$COMMAND_CONFIG ;; es
 # Who comes first (brokers-first, controllers-first), or every node's id in the order of the roll.
 : "${FIRST:=brokers-first}"
 : "${ORDER:=}"
+# Limits in seconds, those of the rehearsal: nodes with much data take longer to stop and to catch up.
+# BUDGET_SECONDS is how long a client may wait in a turn; with 0 nobody is asked for it.
+: "${BEFORE_SECONDS:=60}"
+: "${STOP_SECONDS:=20}"
+: "${AFTER_SECONDS:=120}"
+: "${LEADERS_SECONDS:=60}"
+: "${COMMAND_SECONDS:=30}"
+: "${BUDGET_SECONDS:=5}"
 # no: go on without asking.
 : "${ASK:=yes}"
 
 # How a node is reached; each is given the node's id. These are examples:
 # stop it (SIGTERM), and return at once or when it has stopped
 # stop_node() { ssh "kafka-$1.example.org" systemctl stop --no-block kafka; }
-# put the jar in place that $2 names: new or base
-# install_jar() { ssh "kafka-$1.example.org" cp /opt/kafka/libs/kafka-raft-3.9.1.jar."$2" /opt/kafka/libs/kafka-raft-3.9.1.jar; }
+# put the jar in place that $2 names: new or base; by another name first, so that a process that still has
+# the old one open goes on with that
+# install_jar() { ssh "kafka-$1.example.org" "cp /opt/kafka/libs/kafka-raft-3.9.1.jar.$2 /opt/kafka/libs/kafka-raft-3.9.1.jar.next && mv -f /opt/kafka/libs/kafka-raft-3.9.1.jar.next /opt/kafka/libs/kafka-raft-3.9.1.jar"; }
 # start it
 # start_node() { ssh "kafka-$1.example.org" systemctl start kafka; }
-# succeed if it runs
-# is_running() { ssh "kafka-$1.example.org" systemctl is-active --quiet kafka; }
+# succeed if it has a process: one that is stopping still has
+# is_running() { [ "$(ssh "kafka-$1.example.org" systemctl show -p MainPID --value kafka)" -gt 0 ]; }
 # print the SHA-256 of the jar kafka-raft that its live process holds open
 # running_jar() { ssh "kafka-$1.example.org" 'for fd in /proc/$(systemctl show -p MainPID --value kafka)/fd/*; do case $(readlink "$fd") in
 #     */kafka-raft-*.jar*) sha256sum <"$fd" | cut -d" " -f1; break ;; esac; done'; }
-# print the ERROR and FATAL lines since its last start, each with the line below it
-# error_lines() { ssh "kafka-$1.example.org" 'journalctl -o cat _SYSTEMD_INVOCATION_ID=$(systemctl show -p InvocationID --value kafka) |
-#     grep -A 1 -E "ERROR|FATAL" || true'; }
+# print the ERROR and FATAL lines since its last start, each with the line below it; fail where no line of it
+# can be read, be it for permissions, or since Kafka writes to server.log alone
+# error_lines() { ssh "kafka-$1.example.org" 'log=$(journalctl -q -o cat _SYSTEMD_INVOCATION_ID=$(systemctl show -p InvocationID --value kafka)) && [ -n "$log" ] &&
+#     { printf "%s\n" "$log" | grep -A 1 -E "ERROR|FATAL" || true; }'; }
 # print how many seconds a client waited at most in the last $1 seconds; if it is left out, you are asked
 # longest_wait() { … your monitoring; }
 # succeed if the topic ids on every broker's disks are the cluster's, else say why not in the last line; if it is
@@ -59,15 +69,17 @@ REFUSED=''
 CHOICE='Brokers first, the active controller last, since a broker only observes the metadata quorum, and a jar that fails there takes no vote with it; another order is rehearsed by --order controllers-first, or node ids.'
 CHECKS_BEFORE='all_answer one_active_controller quorum_survives brokers_unfenced isr_full min_isr_survives no_reassignment observers_follow'
 CHECKS_AFTER='all_answer one_active_controller brokers_unfenced voters_caught_up isr_full observers_follow'
-BEFORE_SECONDS=60
-STOP_SECONDS=20
-AFTER_SECONDS=120
-LEADERS_SECONDS=60
-COMMAND_SECONDS=30
-BUDGET_SECONDS=5
+CHECKS_OF_A_STOP='one_active_controller quorum_survives min_isr_survives'
 BASE_SHA256=bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb
 NEW_SHA256=cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc
 STATUS=kafka-metadata-quorum-describe-status
+AT_MIN_ISR=kafka-topics-describe-at-min-isr-partitions
+NO_SPARE='{
+    isr = replicas = ""
+    for (at = 1; at < NF; at++) { if ($at == "Isr:") isr = $(at + 1); if ($at == "Replicas:") replicas = $(at + 1) }
+    whole = split(isr, each, ",") == split(replicas, each, ",")
+    if (index("," isr ",", "," node ",") && whole) print $2 "-" $4 ""
+}'
 KNOWN_ERRORS='ERROR sad \(x\)'
 REFUSAL='^(java\.util\.concurrent\.[A-Za-z]+: )?org\.apache\.kafka\.common\.errors\.[A-Za-z]+'
 DURATION='(^|[^A-Za-z0-9_])took [0-9]+(\.[0-9]+)? ?(ms|s|milliseconds|seconds)([^A-Za-z0-9_]|$)'
@@ -81,6 +93,9 @@ a client waits longer than its budget (rehearsed: 5 s)'
 TOLD=''
 IDS_AGREE='the topic ids on every broker'"'"'s disks are those of the cluster'
 RAISES=''
+DESCRIBES=''
+RELEASE_OF_BASE=''
+FINALISE_REFUSED=''
 export REFUSAL DURATION TRACE
 
 describe() {
@@ -90,11 +105,12 @@ describe() {
     quorum_survives) printf '%s' 'the other caught-up controllers are a majority' ;;
     brokers_unfenced) printf '%s' 'every broker is registered and not fenced' ;;
     isr_full) printf '%s' 'every partition has all its replicas in sync' ;;
-    min_isr_survives) printf '%s' 'no partition falls below min.insync.replicas without the node' ;;
+    min_isr_survives) printf '%s' 'no partition with a replica to spare falls below min.insync.replicas without the node' ;;
     no_reassignment) printf '%s' 'no partition is being moved' ;;
     observers_follow) printf '%s' 'every observer follows the active controller' ;;
     voters_caught_up) printf '%s' 'every controller has caught up' ;;
     preferred_leaders) printf '%s' 'every partition is led by its preferred replica' ;;
+    holds_jar) printf '%s' 'the live process holds the right jar open' ;;
     esac
 }
 
@@ -147,11 +163,16 @@ NF { print $2 "-" $4 }
 ' "$DIR/kafka-topics-describe-under-replicated-partitions"
 }
 
-# Expected: no partition with node N among its Isr.
+# Expected: no partition with node N among its Isr, but for those whose Isr are all of their Replicas.
 min_isr_survives() {
     ask kafka-topics-describe-at-min-isr-partitions bin/kafka-topics.sh --bootstrap-server "$BROKERS" ${COMMAND_CONFIG:+--command-config "$COMMAND_CONFIG"} --describe --at-min-isr-partitions || return 0
     unmet '
-{ for (at = 1; at < NF; at++) if ($at == "Isr:" && index("," $(at + 1) ",", "," node ",")) print $2 "-" $4 " needs it" }
+{
+    isr = replicas = ""
+    for (at = 1; at < NF; at++) { if ($at == "Isr:") isr = $(at + 1); if ($at == "Replicas:") replicas = $(at + 1) }
+    whole = split(isr, each, ",") == split(replicas, each, ",")
+    if (index("," isr ",", "," node ",") && !whole) print $2 "-" $4 " needs it"
+}
 ' "$DIR/kafka-topics-describe-at-min-isr-partitions"
 }
 
@@ -244,6 +265,7 @@ halt() {
     if [ "$MODE" = back ]; then
         back=${NEXT:+ $NEXT}$(without "$NEXT" "$LEFT")
     fi
+    back=$(down_first "$back")
     if [ "$TURNS" = taken ]; then
         printf 'Every node had its turn.\n' >&2
     elif [ "$TURNS" = final ]; then
@@ -251,7 +273,7 @@ halt() {
     elif [ -z "$back" ]; then
         printf 'No node was touched.\n' >&2
     else
-        printf 'See whether your clients are served. The way back, the node that failed first: sh %s back%s\n' \
+        printf 'See whether your clients are served. The way back, a node that is down or failed first: sh %s back%s\n' \
             "$0" "$back" >&2
     fi
     if [ "$MODE$TURNS" = forwardopen ] && [ -n "$LEFT" ]; then
@@ -280,6 +302,22 @@ is_in() {
 without() {
     for each in $2; do
         [ "$each" = "$1" ] || printf ' %s' "$each"
+    done
+}
+
+# down_first LIST: the same nodes, those that do not run first.
+down_first() {
+    up=
+    for each in $1; do
+        if is_running "$each" </dev/null; then up="$up $each"; else printf ' %s' "$each"; fi
+    done
+    printf '%s' "$up"
+}
+
+# down_in LIST: those of them that do not run.
+down_in() {
+    for each in $1; do
+        is_running "$each" </dev/null || printf ' %s' "$each"
     done
 }
 
@@ -375,11 +413,19 @@ stop_in_time() {
     fi
 }
 
-right_jar() {
+# holds_jar: the node's live process holds the jar of its turn open.
+holds_jar() {
     wanted=$NEW_SHA256
-    [ "$1" != base ] || wanted=$BASE_SHA256
-    held=$(running_jar "$NODE" </dev/null) || halt "running_jar $NODE failed"
-    [ "$held" = "$wanted" ] || halt "the live process of node $NODE holds ${held:-no such jar} open, not $wanted"
+    [ "$JAR" != base ] || wanted=$BASE_SHA256
+    held=$(running_jar "$NODE" </dev/null) || printf 'running_jar %s failed' "$NODE"
+    [ "$held" = "$wanted" ] ||
+        printf 'the live process of node %s holds %s open, not %s' "$NODE" "${held:-no such jar}" "$wanted"
+}
+
+right_jar() {
+    JAR=$1
+    PROBLEM=$(holds_jar)
+    [ -z "$PROBLEM" ] || halt "$PROBLEM"
 }
 
 # Of ERROR lines, each with the line below it, those that speak against a jar.
@@ -411,15 +457,28 @@ no_long_wait() {
         halt "a client waited ${waited:-an unknown time} s in the turn of node $NODE, and $BUDGET_SECONDS s are allowed"
 }
 
+# no_spare: say which partitions have no replica to spare: no check could ever be met for them, so none asks for it.
+no_spare() {
+    [ -e "$DIR/$AT_MIN_ISR" ] || return 0
+    bare=$(awk -v node="$NODE" "$NO_SPARE" "$DIR/$AT_MIN_ISR" | joined)
+    [ -z "$bare" ] || say "while node $NODE is down nobody can write to: $bare"
+}
+
 # turn NODE JAR: checks B, stop the node, put a jar in place (new, base, none), start it, checks A.
 turn() {
     NODE=$1 STARTED=no began=$(now)
     if [ "$MODE" = back ] && ! is_running "$NODE" </dev/null; then
         say "node $NODE is down: nothing is checked before its turn"
     else
+        checks=$CHECKS_BEFORE
+        if [ "$NODE" = "$FAILED" ]; then
+            say "node $NODE failed, or is taken for it: checked is only what its stop could harm"
+            checks=$CHECKS_OF_A_STOP
+        fi
         say "node $NODE: checks B, for $BEFORE_SECONDS s at most"
-        await "$BEFORE_SECONDS" $CHECKS_BEFORE || halt "$PROBLEM; node $NODE was not touched"
-        TOUCHED=" $NODE$TOUCHED"
+        await "$BEFORE_SECONDS" $checks || halt "$PROBLEM; node $NODE was not touched"
+        no_spare
+        TOUCHED=" $NODE$(without "$NODE" "$TOUCHED")"
         stop_in_time
     fi
     if [ "$2" != none ]; then
@@ -429,6 +488,13 @@ turn() {
     say "node $NODE: start"
     start_node "$NODE" </dev/null || halt "start_node $NODE failed"
     STARTED=yes
+    down=$(down_in "$(without "$NODE" "$LEFT")")
+    if [ "$MODE" = back ] && [ -n "$down" ]; then
+        say "nodes$down are down too: checks A are made when they were started"
+        JAR=$2
+        await "$AFTER_SECONDS" holds_jar || halt "$PROBLEM"
+        return 0
+    fi
     say "node $NODE: checks A, for $AFTER_SECONDS s at most"
     await "$AFTER_SECONDS" $CHECKS_AFTER || halt "$PROBLEM"
     right_jar "$2"
@@ -452,18 +518,18 @@ next_node() {
         sequence="$observers $controllers $leader"
         [ "$FIRST" = brokers-first ] || sequence="$controllers $leader $observers"
     fi
+    [ "$MODE" != back ] || sequence=$(down_first "$sequence")
     for NEXT in $sequence; do
         ! is_in "$NEXT" "$LEFT" || return 0
     done
     halt "nodes$LEFT are in neither CONTROLLER_IDS, BROKER_IDS nor ORDER"
 }
 
-# rolled NODE...: of the other nodes those that run the new jar already, as those of a roll that goes on do.
+# rolled: the nodes that run the new jar already, as those of a roll that goes on do.
 rolled() {
+    [ "$NEW_SHA256" != "$BASE_SHA256" ] || return 0
     for other in $(all_nodes); do
-        if ! is_in "$other" "$*" && [ "$(running_jar "$other" </dev/null)" = "$NEW_SHA256" ]; then
-            printf ' %s' "$other"
-        fi
+        [ "$(running_jar "$other" </dev/null)" != "$NEW_SHA256" ] || printf ' %s' "$other"
     done
 }
 
@@ -535,8 +601,50 @@ check_all() {
     return "$bad"
 }
 
+# base_starts: before the way back; where features are finalised above what base knows, it would not start any more.
+base_starts() {
+    [ -n "$RAISES" ] || return 0
+    deadline=$(($(now) + COMMAND_SECONDS)) NODE=''
+    rm -f "$DIR"/kafka-*
+    if ! PROBLEM=$(features_described); then
+        say "which features are finalised is not known ($PROBLEM)"
+        confirm "base does not start once the features are finalised, and they are not"
+        return 0
+    fi
+    level=$(awk '/metadata[.]version/ { for (at = 1; at < NF; at++) if ($at ~ /^Finalized/) print $(at + 1) }' \
+        "$DIR/$DESCRIBES")
+    if is_above "$level" "$RELEASE_OF_BASE"; then
+        printf '%s\n' "$TOLD"
+        halt "metadata.version is finalised at $level, with which base does not start"
+    fi
+}
+
+# is_above LEVEL OTHER: whether the first is later, as 4.0-IV3 is later than 3.9-IV0.
+is_above() {
+    awk -v one="$1" -v other="$2" 'BEGIN {
+        split(one, a, /[^0-9]+/); split(other, b, /[^0-9]+/)
+        for (at = 1; at <= 3; at++) if (a[at] + 0 != b[at] + 0) exit !(a[at] + 0 > b[at] + 0)
+        exit 1
+    }'
+}
+
+# static_voters: raising kraft.version makes voters those of the metadata log, for good (KIP-853).
+static_voters() {
+    deadline=$(($(now) + COMMAND_SECONDS)) NODE=''
+    rm -f "$DIR"/kafka-*
+    PROBLEM=$(features_described) || halt "$PROBLEM"
+    if awk '/kraft[.]version/ && /FinalizedVersionLevel: 0([^0-9]|$)/ { found = 1 } END { exit !found }' \
+        "$DIR/$DESCRIBES"; then
+        say "kraft.version is 0: voters are those of controller.quorum.voters. Finalising all features may make them those"
+        say "of the metadata log, which cannot be taken back, and which was not rehearsed"
+        [ "$ASK" != no ] || halt "that is asked of somebody, and ASK is no"
+        confirm "finalise kraft.version too"
+    fi
+}
+
 finalise() {
     printf '%s\n' "$TOLD"
+    static_voters
     confirm "finalise the features"
     STARTED=no
     for NODE in $(all_nodes); do
@@ -562,7 +670,7 @@ needs() {
 
 MODE=${1:-plan}
 [ $# -eq 0 ] || shift
-NODE='' NEXT='' STARTED=no TURNS=open TOUCHED='' LEFT='' PROBLEM=''
+NODE='' NEXT='' JAR='' STARTED=no TURNS=open TOUCHED='' LEFT='' PROBLEM='' FAILED=''
 if [ "$MODE" = plan ]; then
     plan
     exit 0
@@ -572,6 +680,13 @@ check | finalise) [ $# -eq 0 ] || usage ;;
 forward | back) ;;
 *) usage ;;
 esac
+is_in "$FIRST" "brokers-first controllers-first" || refuse "FIRST=$FIRST is neither brokers-first nor controllers-first"
+for each in $ORDER "$@"; do
+    is_in "$each" "$(all_nodes)" || refuse "node $each is in neither CONTROLLER_IDS nor BROKER_IDS"
+done
+for each in $(all_nodes); do
+    [ -z "$ORDER" ] || is_in "$each" "$ORDER" || refuse "ORDER=$ORDER does not name node $each"
+done
 [ -x "$KAFKA/bin/kafka-metadata-quorum.sh" ] || refuse "KAFKA=$KAFKA has no bin/kafka-metadata-quorum.sh"
 [ -z "$COMMAND_CONFIG" ] || [ -r "$COMMAND_CONFIG" ] || refuse "COMMAND_CONFIG=$COMMAND_CONFIG cannot be read"
 needs awk timeout mktemp is_running
@@ -587,7 +702,13 @@ forward | finalise)
     [ "$MODE" = forward ] || [ -n "$RAISES" ] || refuse "there is nothing to finalise"
     ;;
 esac
-trap 'halt "interrupted"' INT TERM
+case $MODE in
+finalise)
+    [ -z "$FINALISE_REFUSED" ] || refuse "$FINALISE_REFUSED"
+    [ -x "$NEW_KAFKA/bin/kafka-features.sh" ] || refuse "NEW_KAFKA=$NEW_KAFKA has no bin/kafka-features.sh"
+    ;;
+esac
+trap 'halt "interrupted"' HUP INT TERM
 needs stop_node start_node running_jar
 [ "$MODE" = finalise ] || needs install_jar
 [ "$MODE" = back ] || needs error_lines
@@ -602,18 +723,31 @@ elif ! command -v longest_wait >/dev/null 2>&1; then
         printf '%s' "$answer"
     }
 fi
-if [ $# -eq 0 ]; then
-    set -- $(all_nodes)
-elif [ "$MODE" = back ]; then
-    ORDER=$*
-fi
 case $MODE in
 forward)
-    TOUCHED=$(rolled "$@")
+    TOUCHED=$(rolled)
+    if [ $# -eq 0 ]; then
+        for each in $(all_nodes); do
+            if is_in "$each" "$TOUCHED"; then
+                say "node $each runs the new one already"
+            else
+                set -- "$@" "$each"
+            fi
+        done
+        [ $# -ne 0 ] || exit 0
+    fi
     ids_agree
     roll new "$@"
     ;;
-back) roll base "$@" ;;
+back)
+    if [ $# -eq 0 ]; then
+        set -- $(all_nodes)
+    else
+        ORDER=$* FAILED=$1
+    fi
+    base_starts
+    roll base "$@"
+    ;;
 finalise) finalise ;;
 esac
 say "done"
