@@ -249,8 +249,9 @@ def _swap(found: RolloutVerdict) -> Swap:
         _installed(base)[jars[0]],
         _installed(candidate)[jars[1]] if whole else candidate.jar_sha256,
         *_homes(base.kafka_version, candidate.kafka_version),
-        *(_added(build) if whole else "" for build in (base, candidate)),
-        setting=_setting(found.candidate),
+        _added(base) if whole else "",
+        _added(candidate) if whole else "",
+        _setting(found.candidate),
     )
 
 
