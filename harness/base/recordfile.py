@@ -9,6 +9,7 @@ import gzip
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from io import BufferedIOBase
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -16,7 +17,7 @@ from harness.base.errors import HarnessError, reason_of
 from harness.base.files import write_bytes, write_text
 from harness.base.json import parse_json, record_of, to_json
 
-MAX_UNPACKED = 256 << 20  # bytes of a compressed file
+MAX_BYTES = 256 << 20  # of a file, unpacked
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -86,16 +87,16 @@ class RecordFile(Generic[T]):
 
     def _content(self) -> bytes:
         try:
-            return _unpacked(self.path) if self._is_compressed else self.path.read_bytes()
+            with gzip.open(self.path) if self._is_compressed else self.path.open("rb") as file:
+                return _bounded(file)
         except (OSError, EOFError, zlib.error) as error:
             raise HarnessError(f"{self.path} cannot be read: {reason_of(error)}.", self.remedy) from error
 
 
-def _unpacked(path: Path) -> bytes:
-    with gzip.open(path) as file:
-        content = file.read(MAX_UNPACKED + 1)
-    if len(content) > MAX_UNPACKED:
-        raise EOFError(f"it holds more than {MAX_UNPACKED >> 20} MiB")
+def _bounded(file: BufferedIOBase) -> bytes:
+    content = file.read(MAX_BYTES + 1)
+    if len(content) > MAX_BYTES:
+        raise EOFError(f"it holds more than {MAX_BYTES >> 20} MiB")
     return content
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import inf
+from pathlib import PurePosixPath
 
 from harness.logs.compare.counts import Where
 from harness.logs.read.event_counts import WHOLE_LOG
@@ -14,25 +15,50 @@ from harness.model.log_totals import FileTotal
 from harness.model.node_logs import NodeLogs, PhaseSpan
 
 _SHORTEST = 1.0  # seconds: a shorter log has no length that means anything
+# What config/log4j.properties and log4j2.yaml have one process write, and its standard output.
+_BESIDE_EACH_OTHER = frozenset(
+    ("server", "controller", "state-change", "kafka-request", "log-cleaner", "kafka-authorizer", "kafkaServer")
+)
 
 
 def exposures(nodes: Iterable[NodeLogs], files: Mapping[str, FileCounts]) -> dict[Where, float]:
     """Return how long the nodes of each kind were in each phase of each run, in seconds, over nodes.
 
-    A phase without bounds, as in logs from anywhere, is as long as its file has events. Where any is too short for
-    that to mean anything all count alike, so that numbers of events are compared.
+    A phase without bounds, as in logs from anywhere, is as long as its process has events: files that it writes side by
+    side, such as server.log and controller.log, make it no longer. Where any is too short for that to mean anything all
+    count alike, so that numbers of events are compared.
     """
     seconds: dict[Where, float] = defaultdict(float)
-    unbounded: set[Where] = set()
+    unbounded: dict[Where, dict[tuple[str, str], list[FileTotal]]] = defaultdict(lambda: defaultdict(list))
     for node in nodes:
-        seen = sum(_length(files[name].total) for name in node.files)
         for phase in node.phases:
             where = Where(node.arm, node.scenario, node.node_role, phase.name, node.repeat)
-            seconds[where] += seen if phase == WHOLE_LOG else phase.end - phase.start
-            unbounded |= {where} if phase == WHOLE_LOG else set()
+            if phase != WHOLE_LOG:
+                seconds[where] += phase.end - phase.start
+                continue
+            for name in node.files:
+                unbounded[where][_process(name)].append(files[name].total)
+    for where, processes in unbounded.items():
+        seconds[where] += sum(map(_together, processes.values()))
     if any(seconds[where] < _SHORTEST for where in unbounded):
         seconds |= dict.fromkeys(unbounded, _SHORTEST)
     return dict(seconds)
+
+
+def _process(file: str) -> tuple[str, str]:
+    """Return whose file it is: of its folder's process where Kafka's log4j files call it so, else of its own name."""
+    path = PurePosixPath(file)
+    name = path.name.partition(".")[0]
+    return str(path.parent), "" if name in _BESIDE_EACH_OTHER else name
+
+
+def _together(totals: Sequence[FileTotal]) -> float:
+    """Return how long a process is that wrote some files: no longer than the time that these cover."""
+    covered, end = 0.0, -inf
+    for total in sorted(totals, key=lambda each: each.first_at):
+        covered += max(total.last_at - max(total.first_at, end), 0.0)
+        end = max(end, total.last_at)
+    return min(sum(map(_length, totals)), covered)
 
 
 def _length(total: FileTotal) -> float:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from harness.cluster.node import NodeState
-from harness.rollout.health import AFTER, BEFORE, PREFERRED_LEADERS, RollCheck, problem_of
+from harness.rollout.health import AFTER, BEFORE, OF_A_STOP, PREFERRED_LEADERS, RollCheck, problem_of
 from harness.rollout.snapshot import snapshot
 from harness.scenario.bounds import FOLLOW_WINDOW_SECONDS
 from harness.scenario.monitors.error_lines import ErrorLines
@@ -209,6 +209,11 @@ class IsReady:
 def safe_to_stop(node: NodeRef) -> RollChecks:
     """Return what must be true before a node may stop."""
     return RollChecks(BEFORE, node, f"{node.description} may stop")
+
+
+def stop_harms_nobody(node: NodeRef) -> RollChecks:
+    """Return what must be true before a node may stop that is sick itself."""
+    return RollChecks(OF_A_STOP, node, f"the stop of {node.description} harms nobody else")
 
 
 def in_service(node: NodeRef = NOBODY) -> RollChecks:

@@ -352,6 +352,8 @@ BEFORE = (
     NO_REASSIGNMENT,
     OBSERVERS_FOLLOW,
 )
+# What the stop of a node that is sick could harm: nothing else of these can be met while it runs.
+OF_A_STOP = (ONE_ACTIVE_CONTROLLER, QUORUM_SURVIVES, MIN_ISR_SURVIVES)
 AFTER = (ALL_ANSWER, ONE_ACTIVE_CONTROLLER, BROKERS_UNFENCED, VOTERS_CAUGHT_UP, ISR_FULL, OBSERVERS_FOLLOW)
 
 

@@ -19,6 +19,7 @@ from harness.rollout.checks import (
     in_service,
     preferred_leaders,
     safe_to_stop,
+    stop_harms_nobody,
 )
 from harness.rollout.commands import Tools
 from harness.rollout.finalising import (
@@ -157,12 +158,16 @@ class Roll:
         self._swap(node, build, killed=killed)
         self._back_in_service(node)
 
-    def bring_back(self, node: NodeRef, build: str) -> None:
-        """Take the turn of a node that may be down: then nothing is checked before it."""
+    def bring_back(self, node: NodeRef, build: str, *, is_sick: bool = False) -> None:
+        """Take the turn of a node that may be down: then nothing is checked before it.
+
+        Of one that `is_sick` only that is checked which its stop could harm.
+        """
         plan = self.plan
         plan.do(BeginTurn(node, build))
         with plan.only_if(IsReady(node)):
-            plan.expect(safe_to_stop(node), within=_BEFORE, named="safe_to_stop")
+            before = stop_harms_nobody(node) if is_sick else safe_to_stop(node)
+            plan.expect(before, within=_BEFORE, named="safe_to_stop")
         self._swap(node, build)
         self._back_in_service(node)
 
@@ -209,13 +214,21 @@ class Roll:
                 self.turn(plan.bind(name, f"choose the {name}", current_leader().find), "")
         plan.expect(LeaderRuns(build), within="30s", named="leadership_changes")
 
-    def some(self, phase: str, build: str, choose: Callable[[World], int | None], description: str) -> None:
+    def some(
+        self,
+        phase: str,
+        build: str,
+        choose: Callable[[World], int | None],
+        description: str,
+        *,
+        first_is_sick: bool = False,
+    ) -> None:
         """Take the turns of nodes as long as there is one to choose, at most every node's."""
         for number, _ in enumerate(self.config.topology.node_ids, 1):
             with self.plan.only_if(NodesLeft(choose, description)):
                 name = _name(number, phase)
                 node = self.plan.bind(name, f"choose the {name}: {description}", certainly(choose))
-                self.bring_back(node, build)
+                self.bring_back(node, build, is_sick=first_is_sick and number == 1)
 
     def finalise(self) -> None:
         """Finalise the features, and see that every node knows and that clients are served."""
@@ -247,7 +260,8 @@ class Roll:
                 if self.config.finalising is not None:
                     plan.do(NoteNoWayBack())
         with plan.afterwards(), plan.phase("the way back"):
-            self.some("the way back", BASE, first_to_bring_back, "one that is down, else the last one rolled")
+            description = "one that is down, else the last one rolled"
+            self.some("the way back", BASE, first_to_bring_back, description, first_is_sick=True)
 
 
 def _name(number: int, phase: str) -> str:

@@ -19,16 +19,14 @@ from harness.rollout.health import (
     LEADERS_SECONDS,
     MIN_ISR_SURVIVES,
     NO_SPARE,
+    OF_A_STOP,
     ONE_ACTIVE_CONTROLLER,
-    QUORUM_SURVIVES,
 )
 from harness.rollout.runbook import HOME, IDS_AGREE, Command, Finish, Item, Runbook, Swap
 from harness.scenario.monitors.error_lines import DURATION, OF_A_TRACE, REFUSAL
 
 _BODY = Path(__file__).with_name("runbook_body.sh")
 _COMMAND_SECONDS = 30
-# What the stop of a node that is sick could harm: nothing else of list B can be met while it runs.
-_OF_A_STOP = (ONE_ACTIVE_CONTROLLER, QUORUM_SURVIVES, MIN_ISR_SURVIVES)
 _MASKED = re.compile(r"<\w+>|ⁿ")
 _SPECIAL = re.compile(r"[][\\.^$*+?(){}|]")
 _LEAST_LITERAL = 8  # a pattern with less of a template than this would excuse too much
@@ -177,7 +175,7 @@ def _facts(book: Runbook) -> Mapping[str, str]:
         "CHOICE": book.way.choice,
         "CHECKS_BEFORE": " ".join(item.check.name for item in book.before),
         "CHECKS_AFTER": " ".join(item.check.name for item in book.after),
-        "CHECKS_OF_A_STOP": " ".join(check.name for check in _OF_A_STOP),
+        "CHECKS_OF_A_STOP": " ".join(check.name for check in OF_A_STOP),
         "BASE_SHA256": swap.base_sha256,
         "NEW_SHA256": swap.candidate_sha256,
         "STATUS": status.name if status else "",

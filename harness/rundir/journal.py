@@ -18,6 +18,7 @@ from harness.model.events import Event, Unknown
 
 _KINDS = {event.kind: event for event in get_args(Event) if event is not Unknown}
 _STAMPS = ("seq", "t", "at", "event")
+_LONGEST_LINE = 64 << 20  # characters; what is longer ends a journal, as half a line does
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +111,7 @@ def _whole_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     if not path.is_file():
         return
     with path.open(encoding="utf-8", errors="replace", newline="\n") as stream:
-        for number, line in enumerate(stream, 1):
+        for number, line in enumerate(iter(lambda: stream.readline(_LONGEST_LINE), ""), 1):
             try:
                 values = parse_json(line) if line.endswith("\n") else None
             except HarnessError:

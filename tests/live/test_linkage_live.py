@@ -172,3 +172,25 @@ def test_a_class_that_lacks_a_new_abstract_method_is_told(
     named = " ".join(each.detail for each in found)
     assert {each for each in ("b.Kept", "a.Own") if f"{each} of " in named} == set(sorted(lacking)[:1])
     assert ("nor have 1 more" in named) == (len(lacking) > 1)
+
+
+SEALED = {
+    **TYPES,
+    "a/Base": TYPES["a/Base"].replace("abstract", "abstract sealed").replace("Log {", "Log permits Own {"),
+    "a/Own": "package a; final class Own extends Base { public int read() { return 3; } }",
+}
+
+
+def test_a_type_that_a_class_of_another_jar_may_not_extend_any_more_is_told(
+    ecj, bytecode, loader, implemented, tmp_path
+):
+    """It links, by every name that it uses: only to load it shows that its type is sealed now."""
+    other = jar_of(tmp_path, {each: code for each, code in implemented.items() if each.startswith("b/")}, "other.jar")
+    own = {each: code for each, code in implemented.items() if each.startswith("a/")}
+    base, candidate = jar_of(tmp_path, own), jar_of(tmp_path, compiled(ecj, tmp_path, SEALED, 17), "new.jar")
+    (references,) = read_references(bytecode, [other], ["a"])
+    loads = Loader(ecj.runtime, loader, [other])
+    found = check_implementing(loads, bytecode, base, candidate, read_classes(bytecode, candidate), {other: references})
+    assert [(each.rule, each.where) for each in found] == [("linkage-broken", "b.Kept")]
+    assert "b.Kept of other.jar does not load any more: " in found[0].detail
+    assert check_implementing(loads, bytecode, base, base, read_classes(bytecode, base), {other: references}) == ()

@@ -1,5 +1,6 @@
 """How long a log is: neither an odd date nor a pause hides a flood, and a log of an instant is compared by counts."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
@@ -68,6 +69,21 @@ def test_an_odd_date_or_a_pause_hides_no_flood(odd):
     assert findings(steady(2), [*odd, *steady(400)]) == FLOOD
 
 
+def test_files_that_one_process_writes_side_by_side_make_it_no_longer():
+    """Else a folder that lacks a file of one side's would have all of its lines three times as often."""
+    beside = ("k/server.log", "k/controller.log", "k/state-change.log.2026-11-21-14")
+    files = {name: counted(name, steady(0)) for name in (*beside, "k/broker-1.log", "k/broker-2.log")}
+    files["k/server.log.1"] = counted("k/server.log.1", steady(0, start=600))
+
+    def seconds(*names):
+        (found,) = exposures([replace(node("a"), files=(name,)) for name in names], files).values()
+        return found
+
+    assert seconds(*beside) == seconds("k/server.log") == 590
+    assert seconds(*beside, "k/server.log.1") == 1180, "what was rolled goes on where it ended"
+    assert seconds("k/broker-1.log", "k/broker-2.log") == 1180, "two nodes"
+
+
 def test_a_flood_in_an_instant_is_one():
     assert findings([line(0)], [line(0)] * 1000) == [(FindingKind.RATE, "INFO", 1, 1000)]
 
@@ -83,6 +99,14 @@ def test_a_jump_ahead_is_told_and_a_quiet_night_too():
     files = {"b.log": counted("b.log", [*steady(0), line(30 * DAY)])}
     assert cautions(files) == ["b.log: its times jump ahead by 719.8 h; its length is reckoned without."]
     assert cautions({"b.log": counted("b.log", steady(0))}) == []
+
+
+def test_a_quiet_log_with_a_line_each_half_hour_is_as_long_as_its_day():
+    """Beside it the same log with a new line each second must not make all others rare."""
+    start, quiet = [*range(0, 20_000, 1000)], [*range(30 * MINUTE, 48 * 30 * MINUTE, 30 * MINUTE)]
+    assert active_time(minutes_of([*start, *quiet])) == ActiveTime(quiet[-1], 0)
+    odd = [*start, *quiet, 10**12]
+    assert active_time(minutes_of(odd)) == ActiveTime(quiet[-1], 10**12 - quiet[-1])
 
 
 times = st.lists(st.integers(0, 10 * PAUSE), min_size=1, max_size=20)

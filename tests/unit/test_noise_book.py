@@ -222,7 +222,7 @@ def test_a_damaged_file_is_named(folders, content):
 
 
 def test_a_file_that_unpacks_to_more_than_fits_is_refused(folders, monkeypatch):
-    monkeypatch.setattr("harness.base.recordfile.MAX_UNPACKED", 1000)
+    monkeypatch.setattr("harness.base.recordfile.MAX_BYTES", 1000)
     add_runs(own_noise("3.9"), "3.9", book(*range(50)))
     with pytest.raises(HarnessError, match="it holds more than"):
         noise_file(own_noise("3.9")).read()

@@ -70,6 +70,14 @@ def test_every_rehearsal_can_be_read_before_it_runs_and_ends_with_a_way_back(nam
     assert phases[-2:] == ["stopped", "the way back"]
 
 
+def test_of_the_first_node_on_the_way_back_only_that_is_asked_which_its_stop_could_harm():
+    """It is the one that failed: while it runs and is sick, nothing else could be met."""
+    steps = [text for _, text in steps_of(FORWARD_AND_BACK)]
+    back = [text for text in steps[steps.index("the way back") :] if " may stop" in text or "harms nobody" in text]
+    assert ["harms nobody else" in text for text in back] == [True, *[False] * (len(back) - 1)]
+    assert len(back) == len(DEDICATED.node_ids)
+
+
 @pytest.mark.parametrize(("name", "turns"), [(CONTROL, 6), (FORWARD_AND_BACK, 12)])
 def test_every_node_has_its_turn(name, turns):
     steps = steps_of(name)

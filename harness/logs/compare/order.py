@@ -143,6 +143,8 @@ def _chance(row: NDArray[np.int8], races: int) -> float:
 
 
 _Node = tuple[_Run, int]
+# Of a logger, those that most nodes have: each two are a pair, and a cluster may name thousands of topics in its lines.
+_MOST_FAMILIES = 400
 
 
 def _first_lines(counts: Iterable[Count]) -> dict[Place, dict[str, dict[str, dict[_Node, int]]]]:
@@ -170,7 +172,7 @@ def _signs(rows: Mapping[str, Mapping[str, Mapping[_Node, int]]]) -> _Signs:
     pairs: list[Pair] = []
     parts = [np.zeros((0, len(nodes)), np.int8)]
     for logger, families in sorted(rows.items()):
-        names = sorted(families)
+        names = sorted(sorted(families, key=lambda name: (-len(families[name]), name))[:_MOST_FAMILIES])
         first = np.array([[families[name].get(node, 0) for node in nodes] for name in names])
         one, other = np.triu_indices(len(names), 1)
         known = (first[one] > 0) & (first[other] > 0)

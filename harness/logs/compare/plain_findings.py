@@ -17,7 +17,8 @@ def plain_finding(
     pair: Pair, kind: FindingKind, phase: str, assessment: Assessment, runs: tuple[tuple[int, ...], ...]
 ) -> Finding:
     """Return a finding of a pair of families; `runs` are the counts of each run of base and of the candidate."""
-    shown = [_example(counts, phase) for counts in (pair.base, pair.candidate)]
+    base, candidate = (_of_level(counts, pair.level) for counts in (pair.base, pair.candidate))
+    shown = [_example(counts, phase) for counts in (base, candidate)]
     evidence = [Evidence(c.file, c.line, excerpt(c.excerpt)) for c in shown if c is not None]
     return Finding(
         kind=kind,
@@ -37,10 +38,15 @@ def plain_finding(
         fdr=assessment.q,
         base_runs=runs[0],
         candidate_runs=runs[1],
-        base_lasting=_lasting(pair.base, runs[0]),
-        candidate_lasting=_lasting(pair.candidate, runs[1]),
+        base_lasting=_lasting(base, runs[0]),
+        candidate_lasting=_lasting(candidate, runs[1]),
         logged_by=_logged_by(pair, phase),
     )
+
+
+def _of_level(counts: Sequence[Count], level: str) -> Sequence[Count]:
+    """Return what was logged at a level; of an arm that logs nothing at it, or where it is not asked, all."""
+    return [count for count in counts if count.level == level] or counts
 
 
 def _logged_by(pair: Pair, phase: str) -> str:

@@ -16,6 +16,7 @@ from harness.logs.read.event_counts import WHOLE_LOG, Reading
 MINUTES = pl.Schema({"minute": pl.Int64, "first_at": pl.Int64, "last_at": pl.Int64})
 MINUTE = 60_000  # milliseconds
 PAUSE = 15 * MINUTE  # up to which a pause is a part of the log, whatever else there is
+_RHYTHM, _ALIKE = 5, 2  # so many pauses, the longest so many times as long as the shortest
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,8 @@ def earliest_and_latest(found: pl.DataFrame) -> pl.DataFrame:
 def active_time(found: pl.DataFrame) -> ActiveTime:
     """Return how long a log is by its minutes.
 
-    A longer pause is a part of the log if it is no longer than all that is shorter and what lies between.
+    A longer pause is a part of the log if it is no longer than all that is shorter and what lies between, or if it is
+    one of several alike: a log with a line each half hour is quiet, and an odd date or two are no rhythm.
     """
     ordered = earliest_and_latest(found)
     pauses = (ordered["first_at"].shift(-1) - ordered["last_at"]).drop_nulls().sort().to_list()
@@ -51,7 +53,8 @@ def active_time(found: pl.DataFrame) -> ActiveTime:
 
 def _with_pauses(length: int, pauses: Sequence[int]) -> ActiveTime:
     for number, pause in enumerate(pauses):
-        if pause > max(length, PAUSE):
+        alike = sum(other <= _ALIKE * pause for other in pauses[number:])
+        if pause > max(length, PAUSE) and alike < _RHYTHM:
             return ActiveTime(length, sum(pauses[number:]))
         length += pause
     return ActiveTime(length)

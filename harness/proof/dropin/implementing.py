@@ -32,20 +32,37 @@ class Loader:
     others: Sequence[Path]
 
 
+@dataclass(frozen=True, slots=True)
+class _Broken:
+    """Abstract methods that classes lack, and the classes that do not load, with the reason: beside one jar."""
+
+    lacking: frozenset[Lacking]
+    unloadable: Mapping[str, str]
+
+    def without(self, other: _Broken) -> _Broken:
+        """Return what is broken here and not there."""
+        here = {name: why for name, why in self.unloadable.items() if name not in other.unloadable}
+        return _Broken(self.lacking - other.lacking, here)
+
+
 def check_implementing(
     loader: Loader, bytecode: BytecodeTools, base: Path, candidate: Path, classes: Classes, references: References
 ) -> tuple[Difference, ...]:
-    """Return the abstract methods that a class of the candidate, or of another jar, lacks and on base does not lack.
+    """Return what classes of one of the jar's types lack beside the candidate, and not beside base.
 
-    `classes` are the candidate's, `references` those of the other jars to it. Raises HarnessError when no JVM answers.
+    That is an abstract method, and to classes of another jar that they load at all: a type that is sealed now, or that
+    such a class may not extend any more, links nobody. `classes` are the candidate's, `references` those of the other
+    jars to it. Raises HarnessError when no JVM answers.
     """
     inheriting = [jar for jar, found in references.items() if any(_inherits(each, classes) for each in found)]
     kin = {jar.name: found for jar, found in zip(inheriting, read_kin(bytecode, inheriting), strict=True)}
-    asked = {**heirs(classes, kin), **dict.fromkeys(_whole(_own_kin(classes)), "this jar")}
-    lacking = _lacking(loader, candidate, sorted(asked))
-    if lacking:
-        lacking -= _lacking(loader, base, sorted({name for name, _ in lacking}))
-    return tuple(describe_lacking(lacking, asked))
+    of_others = heirs(classes, kin)
+    asked = {**of_others, **dict.fromkeys(_whole(_own_kin(classes)), "this jar")}
+    found = _ask(loader, candidate, sorted(asked), sorted(of_others))
+    if found.lacking or found.unloadable:
+        before = _ask(loader, base, sorted({name for name, _ in found.lacking}), sorted(found.unloadable))
+        found = found.without(before)
+    return (*describe_lacking(found.lacking, asked), *_describe_unloadable(found.unloadable, asked))
 
 
 def heirs(classes: Classes, kin: Mapping[str, Mapping[str, Kin]]) -> dict[str, str]:
@@ -92,7 +109,17 @@ def _own_kin(classes: Classes) -> dict[str, Kin]:
     return {name: Kin(each.access, each.superclass, each.interfaces) for name, each in classes.items()}
 
 
-def _lacking(loader: Loader, jar: Path, names: Sequence[str]) -> set[Lacking]:
-    lines = [f"whole\t{name.replace('/', '.')}" for name in names]
-    answer = ask_probe(loader.java, loader.probe, jar, loader.others, lines)
-    return {(names[number], method) for number, said in complaints_in(answer, jar) for method in said.split("\t")}
+def _describe_unloadable(unloadable: Mapping[str, str], jars: Mapping[str, str]) -> Iterator[Difference]:
+    for name, why in sorted(unloadable.items()):
+        dotted = name.replace("/", ".")
+        yield rules.LINKAGE_BROKEN.broken(dotted, f"{dotted} of {jars[name]} does not load any more: {why}")
+
+
+def _ask(loader: Loader, jar: Path, whole: Sequence[str], loaded: Sequence[str]) -> _Broken:
+    """Return which of some classes lack a method, and which of others do not load, beside a jar."""
+    lines = [
+        f"{what}\t{name.replace('/', '.')}" for what, names in (("whole", whole), ("class", loaded)) for name in names
+    ]
+    complaints = complaints_in(ask_probe(loader.java, loader.probe, jar, loader.others, lines), jar)
+    lacking = {(whole[at], method) for at, said in complaints if at < len(whole) for method in said.split("\t")}
+    return _Broken(frozenset(lacking), {loaded[at - len(whole)]: said for at, said in complaints if at >= len(whole)})
