@@ -9,10 +9,11 @@ import pytest
 from harness.model.candidate_kind import CandidateKind
 from harness.model.events import NodeProved
 from harness.model.request import Request
-from harness.model.runs import Outcome
+from harness.model.runs import Outcome, Verdict
 from harness.rundir.directory import RunDirectory
 from harness.rundir.journal import events_of, read_journal
 from harness.stages.build import build
+from harness.stages.judge import judge_run
 from harness.stages.prove import prove
 from harness.stages.run import run
 
@@ -23,19 +24,20 @@ CHANGED = "jopt-simple-5.0.4.jar"
 
 @pytest.fixture
 def archive(kafka, tmp_path):
-    """Return an archive of the release in which one jar of other people's is another, by a file that nobody reads."""
+    """Return an archive of the release in which two jars are others, by a file that nobody reads: raft is one."""
     libs = tmp_path / "acme" / "libs"
     libs.mkdir(parents=True)
     for jar in kafka.jars:
         shutil.copyfile(jar, libs / jar.name)
-    with zipfile.ZipFile(libs / CHANGED, "a") as jar:
-        jar.writestr("acme.txt", "rebuilt")
+    for name in (CHANGED, kafka.raft_jar.name):
+        with zipfile.ZipFile(libs / name, "a") as jar:
+            jar.writestr("acme.txt", "rebuilt")
     with tarfile.open(tmp_path / "acme.tgz", "w:gz", compresslevel=1) as tar:
         tar.add(tmp_path / "acme", arcname="kafka_2.13-3.9.1")
     return tmp_path / "acme.tgz"
 
 
-def test_an_archive_runs_beside_apaches_release_and_its_nodes_name_the_one_jar_that_differs(
+def test_an_archive_runs_beside_apaches_release_its_nodes_name_the_jars_that_differ_and_it_is_judged(
     archive, toolbox, quiet, tmp_path
 ):
     directory = RunDirectory(tmp_path / "run")
@@ -50,8 +52,12 @@ def test_an_archive_runs_beside_apaches_release_and_its_nodes_name_the_one_jar_t
     assert {result.outcome for result in results} == {Outcome.PASSED}, results
     seen = {result.arm: proofs(directory, result) for result in results}
     assert {(each.jars, each.differing) for each in seen["stock"]} == {(57, ())}
-    digest = declared.arms[1].build.kafka.jars[CHANGED]
-    assert {(each.jars, each.differing) for each in seen["kafka"]} == {(57, (f"{CHANGED} {digest[:12]}",))}
+    digests = declared.arms[1].build.kafka.jars
+    differing = {f"{name} {digests[name][:12]}" for name in (CHANGED, declared.arms[1].build.kafka.raft_jar)}
+    assert {(each.jars, frozenset(each.differing)) for each in seen["kafka"]} == {(57, frozenset(differing))}
+    assert proof.base == digests[declared.arms[1].build.kafka.raft_jar] != declared.arms[0].build.jar_sha256
+    record = judge_run(directory)
+    assert (record.verdict, record.proof) == (Verdict.INCONCLUSIVE, proof), record.sentence
 
 
 @pytest.mark.whole
