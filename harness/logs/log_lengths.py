@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -16,8 +17,8 @@ from harness.model.node_logs import NodeLogs, PhaseSpan
 
 _SHORTEST = 1.0  # seconds: a shorter log has no length that means anything
 # What config/log4j.properties and log4j2.yaml have one process write, and its standard output.
-_BESIDE_EACH_OTHER = frozenset(
-    ("server", "controller", "state-change", "kafka-request", "log-cleaner", "kafka-authorizer", "kafkaServer")
+_OF_KAFKA = re.compile(
+    r"(server|controller|state-change|kafka-request|log-cleaner|kafka-authorizer|kafkaServer)\.(log|out)(\.[\w.-]+)?"
 )
 
 
@@ -46,10 +47,9 @@ def exposures(nodes: Iterable[NodeLogs], files: Mapping[str, FileCounts]) -> dic
 
 
 def _process(file: str) -> tuple[str, str]:
-    """Return whose file it is: of its folder's process where Kafka's log4j files call it so, else of its own name."""
+    """Return whose file it is: of its folder's process where Kafka's log4j files call it so, else its own."""
     path = PurePosixPath(file)
-    name = path.name.partition(".")[0]
-    return str(path.parent), "" if name in _BESIDE_EACH_OTHER else name
+    return str(path.parent), "" if _OF_KAFKA.fullmatch(path.name) else path.name
 
 
 def _together(totals: Sequence[FileTotal]) -> float:
