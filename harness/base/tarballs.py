@@ -33,6 +33,11 @@ def unpack(archive: Path, into: Path, wanted: Wanted) -> tuple[PurePosixPath, ..
             _read_on(tar)
             return found
     except _BROKEN as error:
+        if isinstance(error, OSError) and error.errno is not None:  # of the host, and no fault of the archive's
+            raise HarnessError(
+                f"{archive} cannot be unpacked into {into}: {error.strerror}.",
+                "Let this user read it, and make room there, or name another folder by XDG_CACHE_HOME.",
+            ) from error
         # Of what is none at all the library lists what every method of compression had to say.
         why = "it begins as none does" if "\n" in str(error) else error
         zipped = "It is a zip: unpack it, and name the folder." if zipfile.is_zipfile(archive) else ""

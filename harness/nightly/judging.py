@@ -18,7 +18,7 @@ from harness.nightly.night import EndedVerification, Night, PlannedVerification,
 from harness.nightly.night_waivers import Waived, apply_waivers
 from harness.nightly.trend import CellTrend, FindingTrend, cell_trends, finding_trends
 
-_WORST_FIRST = (
+WORST_FIRST = (
     VerificationStatus.HOLD,
     VerificationStatus.ERROR,
     VerificationStatus.INCONCLUSIVE,
@@ -65,7 +65,7 @@ class NightReport:
     def outcome(self) -> VerificationStatus:
         """The worst of all verifications, after waivers; a waiver that is at fault holds the night back."""
         counted = {each.counts_as for each in self.verifications}
-        worst = next((status for status in _WORST_FIRST if status in counted), VerificationStatus.INCONCLUSIVE)
+        worst = next((status for status in WORST_FIRST if status in counted), VerificationStatus.INCONCLUSIVE)
         worst = VerificationStatus.INCONCLUSIVE if worst is VerificationStatus.MISSING else worst
         return VerificationStatus.HOLD if self.waived.faults else worst
 

@@ -8,14 +8,18 @@ from dataclasses import replace
 from harness.model.verdict import JudgedRun, JudgedScenario, VerdictRecord
 from harness.nightly.judging import ConcludedVerification, NightReport
 from harness.nightly.night import VerificationStatus
+from harness.nightly.night_summary import NOTHING_TO_DO
 from harness.report.junit_xml import Case, CaseResult, Suite, render_junit
-from harness.report.run_cases import case_of
+from harness.report.run_cases import case_of, is_green
+
+_ANSWERS = {VerificationStatus.HOLD: CaseResult.FAILED, VerificationStatus.INCONCLUSIVE: CaseResult.ERROR}
 
 
 def render_night_junit(report: NightReport, verdicts: Mapping[str, VerdictRecord]) -> str:
     """Return JUnit XML: suites `verification/scenario`; a waived failure is skipped, with the waiver as its reason."""
     suites = [suite for each in report.verifications for suite in _suites(report, each, verdicts.get(each.planned.id))]
-    return render_junit(f"night {report.night.label}: {report.outcome}", [*suites, *_faults(report)])
+    answer = NOTHING_TO_DO if report.idle else report.outcome
+    return render_junit(f"night {report.night.label}: {answer}", [*suites, *_faults(report)])
 
 
 def _suites(report: NightReport, concluded: ConcludedVerification, record: VerdictRecord | None) -> Iterator[Suite]:
@@ -24,9 +28,21 @@ def _suites(report: NightReport, concluded: ConcludedVerification, record: Verdi
         result = CaseResult.SKIPPED if concluded.outcome is VerificationStatus.MISSING else CaseResult.ERROR
         yield Suite(name, (Case(name, name, concluded.seconds, result, concluded.sentence),))
         return
-    for scenario in record.scenarios:
-        runs = (run for run in record.runs if run.scenario == scenario.name)
-        yield Suite(f"{name}/{scenario.name}", tuple(_case(report, name, scenario, run) for run in runs))
+    suites = [
+        Suite(
+            f"{name}/{scenario.name}",
+            tuple(_case(report, name, scenario, run) for run in record.runs if _is_of(run, scenario)),
+        )
+        for scenario in record.scenarios
+    ]
+    yield from suites
+    answer = _ANSWERS.get(concluded.counts_as)
+    if answer and is_green(suites):  # costs, logs or the proof, which no run shows
+        yield Suite(f"{name}/verdict", (Case(name, f"{name} is {concluded.outcome}", 0.0, answer, concluded.sentence),))
+
+
+def _is_of(run: JudgedRun, scenario: JudgedScenario) -> bool:
+    return run.scenario == scenario.name
 
 
 def _case(report: NightReport, verification: str, scenario: JudgedScenario, run: JudgedRun) -> Case:

@@ -28,9 +28,12 @@ def render_summary(report: NightReport, budget: int = BUDGET_BYTES) -> str:
     return "\n".join([*lines[:kept], *more]) + "\n"
 
 
+NOTHING_TO_DO = "nothing to do"
+
+
 def headline(report: NightReport) -> str:
     """Return the night in a sentence: `HOLD: 1 HOLD, 3 SHIP of 4 verifications`."""
-    return "nothing to do: 0 verifications" if report.idle else f"{report.outcome}: {counted(report)}"
+    return f"{NOTHING_TO_DO}: 0 verifications" if report.idle else f"{report.outcome}: {counted(report)}"
 
 
 def counted(report: NightReport) -> str:

@@ -9,9 +9,10 @@ from urllib.parse import quote
 from harness.base.progress import duration
 from harness.base.text import counted as numbered
 from harness.base.text import cut
-from harness.nightly.judging import ConcludedVerification, NightReport
+from harness.model.verdict import Standing
+from harness.nightly.judging import WORST_FIRST, ConcludedVerification, NightReport
 from harness.nightly.night import VerificationStatus
-from harness.nightly.night_summary import counted, part
+from harness.nightly.night_summary import NOTHING_TO_DO, counted, part
 from harness.nightly.sparkline import LEGEND, signs_of, spoken
 from harness.nightly.trend import CellTrend, Trend
 from harness.report.limits import Limits, beyond, kept, within_budget
@@ -60,7 +61,11 @@ class FindingRow:
 
 @dataclass(frozen=True, slots=True)
 class NightPage:
-    """Everything that the template shows; each list is cut to size, and `cut` says by how much."""
+    """Everything that the template shows; each list is cut to size, and `cut` says by how much.
+
+    `worst` is what makes the night what it is, with a sentence, empty where all is well; `quiet` says of a night
+    without a cell that is worth a look why there is none.
+    """
 
     label: str
     part: str
@@ -74,8 +79,9 @@ class NightPage:
     waivers: tuple[str, ...]
     retries: tuple[str, ...]
     cut: tuple[str, ...]
-    worst: NightRow | None
+    worst: tuple[str, str]
     against: str
+    quiet: str
     legend: str = LEGEND
 
 
@@ -106,7 +112,7 @@ def night_page(report: NightReport, limits: Limits = _LIMITS) -> NightPage:
         label=report.night.label,
         part=part(report),
         counted=counted(report),
-        outcome=report.outcome.value,
+        outcome=NOTHING_TO_DO if report.idle else report.outcome.value,
         earlier=len(report.earlier),
         rows=kept(rows, limits.rows, lambda row: row.counts_as != "SHIP"),
         cells=tuple(cells[: limits.rows]),
@@ -115,16 +121,38 @@ def night_page(report: NightReport, limits: Limits = _LIMITS) -> NightPage:
         waivers=tuple(used[: limits.rows]),
         retries=report.retries[: limits.rows],
         cut=tuple(cuts),
-        worst=_worst(rows),
-        against=_against(report, rows),
+        worst=_worst(report, rows),
+        against="" if report.idle else _against(report, rows),
+        quiet="" if report.idle else _quiet(report),
     )
 
 
-def _worst(rows: Sequence[NightRow]) -> NightRow | None:
-    """Return the first verification that makes the night what it is; None where all is well."""
-    deciding = [row for row in rows if row.counts_as not in ("SHIP", "INCONCLUSIVE")]
-    undecided = [row for row in rows if row.counts_as == "INCONCLUSIVE"]
-    return next(iter([*deciding, *undecided]), None)
+def _worst(report: NightReport, rows: Sequence[NightRow]) -> tuple[str, str]:
+    """Return what makes the night what it is, and a sentence of it: a waiver at fault, else the first verification."""
+    if report.waived.faults:
+        return "waivers", report.waived.faults[0]
+    worst = min(rows, key=lambda row: WORST_FIRST.index(VerificationStatus(row.counts_as)), default=None)
+    if worst is None or worst.counts_as == VerificationStatus.SHIP:
+        return "", ""
+    return f"{worst.id}: {worst.outcome}", worst.sentence
+
+
+def _quiet(report: NightReport) -> str:
+    """Return in a sentence why no cell is worth a look, or how much of that nobody knows."""
+    outcomes = [each.outcome for each in report.verifications]
+    open_ones = sum(each in (VerificationStatus.ERROR, VerificationStatus.MISSING) for each in outcomes)
+    if open_ones:
+        of = numbered(len(outcomes), "verification")
+        return f"{open_ones} of {of} came to no verdict: nothing is said of their cells."
+    standings = {cell.cell.standing for cell in report.cells}
+    if not standings & {Standing.AS_CLAIMED, Standing.NOT_AS_CLAIMED}:
+        return "No cell was decided."
+    said = (
+        "Every cell is as claimed"
+        if standings == {Standing.AS_CLAIMED}
+        else "Every cell that was decided is as claimed"
+    )
+    return f"{said}, as it was before." if report.earlier else f"{said}; there is no earlier night."
 
 
 def _against(report: NightReport, rows: Sequence[NightRow]) -> str:

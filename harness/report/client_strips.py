@@ -21,10 +21,11 @@ _MOST_POINTS = 400
 
 @dataclass(frozen=True, slots=True)
 class ClientLine:
-    """One client from `start` on, in seconds since the run began; one value for each whole second."""
+    """One client from `start` to `end`, in seconds since the run began; a value a second, the last of a part of one."""
 
     name: str
     start: float
+    end: float
     acknowledged: tuple[int, ...]
     failed: tuple[int, ...]
     median_ms: tuple[float, ...]
@@ -50,15 +51,17 @@ class Strip:
 
 
 def client_lines(entries: Sequence[Entry]) -> tuple[ClientLine, ...]:
-    """Return what each client was answered, without its last second, which is a part of one."""
+    """Return what each client was answered."""
     return tuple(_line(at, event) for at, event in of_kind(entries, ClientSeconds) if len(event.acknowledged) > 1)
 
 
 def _line(at: float, event: ClientSeconds) -> ClientLine:
     values = (event.acknowledged, event.failed, event.median_ms, event.longest_ms)
-    whole = min(map(len, values)) - 1
-    acknowledged, failed, median, longest = (each[:whole] for each in values)
-    return ClientLine(event.client, at - event.ago, acknowledged, failed, median, longest)  # type: ignore[arg-type]
+    known = min(map(len, values))
+    acknowledged, failed, median, longest = (each[:known] for each in values)
+    start = at - event.ago
+    end = min(at, start + known)  # the client may have been stopped long before it was asked
+    return ClientLine(event.client, start, end, acknowledged, failed, median, longest)  # type: ignore[arg-type]
 
 
 def tops_of(lines: Iterable[ClientLine]) -> dict[str, int]:
@@ -91,11 +94,12 @@ def _answers(line: ClientLine, top: int, y: float, x: Callable[[float], float]) 
     floor = y + STRIP
     values = [(line.start + second, STRIP * count / top) for second, count in enumerate(line.acknowledged)]
     failed = tuple(x(line.start + second + 0.5) for second, count in enumerate(line.failed) if count)
-    silent = sum(not count for count in line.acknowledged)
-    title = f"{line.name}: {sum(line.acknowledged)} answers, at most {top} a second, {silent} seconds without any"
+    silent = sum(not count for count in line.acknowledged[:-1])
+    most = max(line.acknowledged, default=0)
+    title = f"{line.name}: {sum(line.acknowledged)} answers, at most {most} a second, {silent} seconds without any"
     if failed:
         title += f", {sum(line.failed)} failures in {len(failed)} seconds"
-    area = _steps(values, floor, x, min, closed=True)
+    area = _steps(values, floor, x, min, closed=True, end=line.end)
     return Strip(line.name, y, STRIP, area, "", f"{top}/s", title, failed)
 
 
@@ -104,14 +108,14 @@ def _latency(lines: Sequence[ClientLine], y: float, x: Callable[[float], float])
     floor = y + LATENCY_STRIP
     longest = _of_any(lines, lambda line: line.longest_ms)
     median = _of_any(lines, lambda line: line.median_ms)
-    worst = max(longest.values())
+    worst, end = max(longest.values()), max(line.end for line in lines)
     grid = tuple((round(floor - _log_height(ms), 1), label) for ms, label in _GRID_MS)
     return Strip(
         "latency",
         y,
         LATENCY_STRIP,
-        _steps([(at, _log_height(ms)) for at, ms in sorted(longest.items())], floor, x, max, closed=True),
-        _steps([(at, _log_height(ms)) for at, ms in sorted(median.items())], floor, x, max, closed=False),
+        _steps([(at, _log_height(ms)) for at, ms in sorted(longest.items())], floor, x, max, closed=True, end=end),
+        _steps([(at, _log_height(ms)) for at, ms in sorted(median.items())], floor, x, max, closed=False, end=end),
         "",
         f"Latency, longest {in_words(worst)}; line: the median, area: the longest of each second, logarithmic",
         grid=grid,
@@ -146,8 +150,9 @@ def _steps(
     worst: Callable[[Iterable[float]], float],
     *,
     closed: bool,
+    end: float,
 ) -> str:
-    """Return a path of one step for each second, or of the worst of several where there are too many.
+    """Return a path of one step for each second, or of the worst of several where there are too many, up to `end`.
 
     It is broken where there is no value, and `closed` down to its floor.
     """
@@ -155,7 +160,9 @@ def _steps(
     drawn = []
     for stretch in _unbroken(values):
         kept = [stretch[first : first + thin] for first in range(0, len(stretch), thin)]
-        steps = [(x(each[0][0]), x(each[-1][0] + 1), floor - worst(height for _, height in each)) for each in kept]
+        steps = [
+            (x(each[0][0]), x(min(each[-1][0] + 1, end)), floor - worst(height for _, height in each)) for each in kept
+        ]
         path = "L".join(f"{start:.1f} {height:.1f}H{end:.1f}" for start, end, height in steps)
         bottom = f"{floor:.1f}"
         drawn.append(f"M{steps[0][0]:.1f} {bottom}L{path}V{bottom}Z" if closed else f"M{path}")

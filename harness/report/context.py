@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import assert_never
@@ -210,7 +211,7 @@ def report_context(
         not_tested=tuple(cut(gap, limits.text) for gap in record.not_tested[: limits.rows]),
         failures=tuple(failures[: limits.rows]),
         started_at=record.started_at,
-        command=" ".join(("harness", *record.argv)),
+        command=shlex.join(("harness", *record.argv)),
         host=record.host,
         times=_times(record),
         upgrade=upgrade_summary(upgrade) if upgrade else None,

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sized
 
 from harness.base.text import counted, cut, visible
-from harness.model.expectations import Expectations
+from harness.model.expectations import Expectations, Met
 from harness.report.context import ReportContext
+from harness.report.limits import kept
 from harness.report.result_matrix import CellView, MatrixRow
 
 _TEXT = 300
@@ -22,7 +24,7 @@ def render_expectations(found: Expectations) -> str:
     """Return the summary of a verification without a candidate: what was expected of Kafka as it is, and what came."""
     rows = (
         f"| {plain(cell.scenario)} | {plain(cell.arm)} | {plain(cell.wanted)} | {plain(cell.shown)} | {cell.met} |"
-        for cell in found.cells[:_ROWS]
+        for cell in kept(found.cells, _ROWS, lambda cell: cell.met is not Met.EXPECTED)
     )
     return "\n".join(
         [
@@ -34,8 +36,15 @@ def render_expectations(found: Expectations) -> str:
             "|---|---|---|---|---|",
             *rows,
             "",
+            *_more(found.cells),
         ]
     )
+
+
+def _more(items: Sized) -> list[str]:
+    """Return how much of a table is not here."""
+    hidden = len(items) - _ROWS
+    return [f"{hidden} more are in report.html.", ""] if hidden > 0 else []
 
 
 def _verdict(report: ReportContext) -> list[str]:
@@ -68,9 +77,13 @@ def _matrix(report: ReportContext) -> list[str]:
     names = " | ".join(plain(arm.name) for arm in report.arms)
     lines = [
         f"| {plain(row.name)} | {' | '.join(map(_cell, row.cells))} | {_effect(row, report)} |"
-        for row in report.rows[:_ROWS]
+        for row in kept(report.rows, _ROWS, _is_odd)
     ]
-    return [f"| scenario | {names} | means |", "|---" * (len(report.arms) + 2) + "|", *lines, ""]
+    return [f"| scenario | {names} | means |", "|---" * (len(report.arms) + 2) + "|", *lines, "", *_more(report.rows)]
+
+
+def _is_odd(row: MatrixRow) -> bool:
+    return any(cell is not None and cell.standing not in ("as claimed", "as expected") for cell in row.cells)
 
 
 def _cell(cell: CellView | None) -> str:

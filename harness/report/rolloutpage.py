@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -162,7 +163,7 @@ def rollout_page(
         tuple(cut(gap, limits.text) for gap in found.not_rehearsed[: limits.rows]),
         _lost(found.rehearsals),
         found.kafka_version,
-        " ".join(("harness", *argv)),
+        shlex.join(("harness", *argv)),
         _CLIENTS,
         tuple(_rehearsal(each, limits) for each in found.rehearsals),
         _stop(found.rehearsals, limits),

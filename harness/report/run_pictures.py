@@ -73,15 +73,16 @@ def story_of(entries: Sequence[Entry], observers: str = "observer") -> RunStory:
 def picture(run: PicturedRun, axis: Axis, most_steps: int) -> RunPicture:
     """Draw a run on an axis."""
     timeline = run.story.timeline
-    steps = tuple(step for step in timeline.steps if step.notable)
+    steps, drawing = tuple(step for step in timeline.steps if step.notable), draw(run.story, axis)
+    said = (describe(run.story), *(f"{strip.title}." for strip in drawing.strips))
     return RunPicture(
         run.id,
         run.name,
         run.repeat,
         run.outcome,
         run.tone,
-        f"{run.outcome} after {timeline.seconds:.1f} s. {describe(run.story)}".strip(),
-        draw(run.story, axis),
+        " ".join(filter(None, (f"{run.outcome} after {timeline.seconds:.1f} s.", *said))),
+        drawing,
         topology_picture(run.story),
         steps[:most_steps],
         max(len(steps) - most_steps, 0),

@@ -169,7 +169,7 @@ def _tone(changes: OperatorChanges) -> str:
     breaking = changes.of(Weight.BREAKS)
     if any(change.used for change in breaking):
         return "hold"
-    return "inconclusive" if breaking else "ship"
+    return "inconclusive" if breaking or changes.gaps else "ship"
 
 
 def _row(change: Change, limits: Limits) -> Row:

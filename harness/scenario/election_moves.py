@@ -34,7 +34,12 @@ from harness.scenario.voter_moves import SHORT_SESSIONS
 
 UNCLEAN = "unclean.leader.election.enable"
 # A leader must change for the reason that a plan gives it, and not because another one is preferred.
-_NO_REBALANCE = {"auto.leader.rebalance.enable": "false"}
+# Were it not for the first setting, the others would have a controller see to it within a second.
+_NO_REBALANCE = {
+    "auto.leader.rebalance.enable": "false",
+    "leader.imbalance.check.interval.seconds": "1",
+    "leader.imbalance.per.broker.percentage": "0",
+}
 IN_KRAFT = {**SHORT_SESSIONS, **_NO_REBALANCE}
 # ZooKeeper keeps a broker that was killed for so long, and the controller hears of it then. A broker that stops when
 # nobody is left to take over asks again and again, by default for 15 s.
@@ -75,6 +80,7 @@ def ask_for_clean_elections(plan: Plan) -> None:
         plan.expect(elected_after_shutdown("bar"), within="5s", named="controller_says_shutdown")
         plan.do(write("bar", 20), start(first))
         plan.guard(is_up(), in_sync("bar", first, second, third), within=_BACK)
+        plan.do(let_pass("3s"))
         plan.expect(led_by("bar", second), within="2s", named="nobody_is_preferred_unasked")
     with plan.phase("the preferred leader is asked for"):
         plan.do(elect_preferred("bar"))

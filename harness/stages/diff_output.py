@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from harness.base.errors import HarnessError, unknown
-from harness.base.text import counted
+from harness.base.text import counted, visible
 from harness.model.findings import Contrast, Finding, FindingKind, Significance
 from harness.model.log_totals import Totals
 from harness.report.diff_markdown import render_diff_markdown
@@ -62,12 +62,12 @@ def print_worst(contrast: Contrast, logs: LogsFolder, console: Console) -> None:
     apart = [finding for finding in contrast.findings if finding.significance is not Significance.WITHIN]
     table = Table("kind", "level", "base", "candidate", "template", box=None, header_style="bold")
     for finding in apart[:_SHOWN]:
-        template = Text(f"{' '.join(finding.template.split())[:160]}{_beside(finding)}")
+        template = Text(visible(f"{' '.join(finding.template.split())[:160]}{_beside(finding)}"))
         table.add_row(finding.kind, finding.level, str(finding.base_count), str(finding.candidate_count), template)
     if apart:
         console.print(table)
     more = f", the first {_SHOWN} above" if len(apart) > _SHOWN else ""
-    lacking = f"; {totals.lacking}" if (totals := logs.totals.read()).lacking else ""
+    lacking = f"; {visible(totals.lacking)}" if (totals := logs.totals.read()).lacking else ""
     console.print(f"{describe(contrast.findings)}{more}{lacking}: {logs.page}")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -46,6 +47,7 @@ _WIDENED = {
 _ALIKE = 0.8
 _IGNORED = "A file that still sets it has no effect: an unknown key is passed over with a line in the log."
 _REFUSED = "Making or altering a topic with it is refused."
+_PAIR = re.compile(r"[^:,]+:[^:,]+")
 
 
 def config_changes(base: Iterable[ConfigOwner], candidate: Iterable[ConfigOwner]) -> tuple[Change, ...]:
@@ -92,7 +94,9 @@ def _simple(owner: str) -> str:
 def _in_place(place: str, before: Mapping[str, Keys], after: Mapping[str, Keys]) -> Iterator[Change]:
     old, new = before.get(place, {}), after.get(place, {})
     anywhere = {name for keys in after.values() for name in keys}
-    gone = [key for name, key in old.items() if name not in new and (place in after or name not in anywhere)]
+    # Of a class that no place is known of only those keys are listed that no known place has, which may change.
+    is_known = place in after and place in _PLACES.values()
+    gone = [key for name, key in old.items() if name not in new and (is_known or name not in anywhere)]
     added = [key for name, key in new.items() if name not in old]
     for key in gone:
         yield _removed(place, key, _renamed(key, added))
@@ -148,11 +152,19 @@ def _defaults(place: str, old: DeclaredKey, new: DeclaredKey) -> Change:
 
 
 def _act_alike(old: DeclaredKey, new: DeclaredKey) -> bool:
-    """Whether two defaults are the same: a list of one is that one, and no list is an empty one."""
+    """Whether two defaults are the same: a list of one is that one, no list is an empty one, and a map has no order."""
+    if _pairs(old.default) and _pairs(old.default) == _pairs(new.default):
+        return True
     defaults = {old.default, new.default}
     if len(defaults) > 1 and "LIST" in (old.type, new.type) and REQUIRED not in defaults:
         defaults = {"" if each == "null" else each.removeprefix("[").removesuffix("]") for each in defaults}
     return len(defaults) == 1
+
+
+def _pairs(default: str) -> frozenset[str]:
+    """Return the pairs of a map that is written as `name:value,…`; none of anything else."""
+    parts = default.split(",")
+    return frozenset(parts) if all(_PAIR.fullmatch(part) for part in parts) else frozenset()
 
 
 def _value(default: str) -> str:

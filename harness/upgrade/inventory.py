@@ -30,6 +30,7 @@ from harness.upgrade.modules import Modules
 _NAMES_SOURCE = Path(__file__).with_name("KafkaNames.java")
 _ASKING = tuple(sorted(path for path in Path(__file__).parent.iterdir() if path.suffix in (".java", ".py")))
 _NAMES_SECONDS = 60
+_OF_COMMANDS = ("org/apache/kafka/tools/", "kafka/admin/", "kafka/tools/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ def read_classes(kafka: Distribution, modules: Modules, scripts: Path | None, be
     classes cannot be loaded.
     """
     logged = _logged(kafka.version)
-    digest = _digest(modules, scripts, logged)
+    digest = _digest(modules, scripts, logged, bench.toolbox.node_java().version)
     kept = RecordFile(
         bench.toolbox.cache / "inventories" / f"{digest}.json.gz", KafkaInventory, SCHEMA, remedy="Delete the file."
     )
@@ -75,11 +76,11 @@ def read_classes(kafka: Distribution, modules: Modules, scripts: Path | None, be
     return read
 
 
-def _digest(modules: Modules, scripts: Path | None, logged: tuple[Logged, ...]) -> str:
-    """Return the digest of everything that the answer depends on."""
+def _digest(modules: Modules, scripts: Path | None, logged: tuple[Logged, ...], java: str) -> str:
+    """Return the digest of everything that the answer depends on: the Java too, which some defaults go by."""
     files = (CONFIG_SOURCE, *_ASKING, *(sorted(scripts.glob("*.sh")) if scripts else [scripts_file()]))
     texts = {path.name: path.read_text(encoding="utf-8", errors="replace") for path in files}
-    return digest_of(modules.jars, {**texts, "log statements": "\n".join(map(str, logged))})
+    return digest_of(modules.jars, {**texts, "log statements": "\n".join(map(str, logged)), "java": java})
 
 
 def _read(
@@ -118,9 +119,14 @@ def _gaps(kafka: Distribution, unread: Mapping[str, str], logged: tuple[Logged, 
 
 
 def _logged(version: str) -> tuple[Logged, ...]:
-    """Return the log statements of a version, of a vendor's those of the release that it is made of."""
+    """Return the log statements of a version, of a vendor's those of the release that it is made of.
+
+    Those of commands are left out: they log to a terminal, and which module has them changes from line to line.
+    """
     known = library(version).statements or library(release_of(version)).statements
-    return tuple(Logged(each.file, each.owner, each.level, each.text) for each in known)
+    return tuple(
+        Logged(each.file, each.owner, each.level, each.text) for each in known if not each.file.startswith(_OF_COMMANDS)
+    )
 
 
 def read_names(kafka: Distribution, bench: Bench) -> Names:

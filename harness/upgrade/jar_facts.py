@@ -21,7 +21,7 @@ _LOGGING = {
     "org/slf4j/impl/Log4jLoggerAdapter.class": "log4j 1",
     "ch/qos/logback/classic/Logger.class": "logback",
 }
-_NAMED = re.compile(r"(?P<name>.+?)-(?P<version>\d[\w.+-]*)\.jar")
+_NAMED = re.compile(r"(?P<name>.+?)-(?P<version>\d(?:(?!-[a-z]+-\d)[\w.+-])*)\.jar")  # as in log4j-1.2-api-2.25.3.jar
 _OWN = re.compile(r"(kafka|connect|trogdor)[-_].*")
 
 

@@ -71,7 +71,7 @@ def checked(history: History) -> Findings:
 
     def taken_twice(number):
         copies = [place for place, each in stored if each == number]
-        return any(
+        return ending(number) is not None or any(
             one not in history.writers
             or (one != other and one[0] == other[0] and history.writers[one] == history.writers.get(other))
             for one in copies
@@ -236,6 +236,12 @@ def test_a_record_is_there_twice_by_its_producer_where_another_epoch_of_it_wrote
     found = judge(history)
     assert (found.duplicated, found.resent) == ((1,), (0,))
     assert violations(found, idempotent=True) == ("1 records are there twice in spite of idempotence: 1",)
+
+
+def test_nothing_of_a_transaction_is_written_by_two_epochs_of_its_producer():
+    history = History({0: 0}, transactions={0: Ended.COMMITTED}, stored=[((0, 0), 0), ((0, 1), 0)])
+    history.writers = {(0, 0): Writer(7, 0, 0), (0, 1): Writer(7, 1, 0)}
+    assert (judge(history).duplicated, judge(history).resent) == ((0,), ())
 
 
 def test_where_nobody_knows_who_wrote_a_copy_it_counts():

@@ -9,7 +9,8 @@ from nightly_sample import BROKEN, FAILED, STARTED, STARVED, document, night, sh
 
 from harness.base.errors import HarnessError
 from harness.model.findings import Significance, StockRate
-from harness.model.runs import Outcome
+from harness.model.runs import Outcome, Verdict
+from harness.model.verdict import Reason, ReasonSource
 from harness.model.waivers import Waiver, WaiverKind, load_waivers
 from harness.nightly.history import PastNight
 from harness.nightly.judging import judge_night
@@ -256,6 +257,41 @@ def test_junit_has_a_case_for_what_came_to_no_verdict_and_for_each_waiver_at_fau
     assert root.find("testsuite[@name='b']/testcase/error") is not None
     assert root.find("testsuite[@name='c']/testcase/skipped") is not None
     assert "expired" in root.find("testsuite[@name='waivers']/testcase/failure").get("message")
+
+
+def test_junit_of_a_night_is_never_green_for_a_verification_that_is_held_back_by_what_no_run_shows():
+    costs = Reason(ReasonSource.FIGURES, Verdict.HOLD, None, "turn1: jar costs more than stock")
+    held = replace(SHIP, verdict=Verdict.HOLD, sentence=costs.sentence, reasons=(*SHIP.reasons, costs))
+    root = ET.fromstring(render_night_junit(judged({"a": held}), {"a": held}))
+    (failure,) = root.iter("failure")
+    assert failure.get("message") == costs.sentence
+    assert not [*ET.fromstring(render_night_junit(judged({"a": SHIP}), {"a": SHIP})).iter("failure")]
+
+
+def test_the_card_of_a_night_tells_the_regression_before_what_nobody_ran_and_a_waiver_at_fault_first():
+    ended = {"b": VerificationStatus.ERROR, "c": VerificationStatus.HOLD}
+    of_three = judge_night(night("a", "b", "c", ended=ended), {"c": HOLD}, (), (), TODAY)
+    assert night_page(of_three).worst == ("c: HOLD", HOLD.sentence)
+    stale = judged({"a": SHIP}, waivers=(waiver(),))
+    assert stale.waived.faults
+    assert night_page(stale).worst == ("waivers", stale.waived.faults[0])
+    assert night_page(judged({"a": SHIP})).worst == ("", "")
+
+
+def test_a_night_says_that_all_is_as_it_was_only_where_that_was_seen():
+    broken = judge_night(night("a", "b", ended={"a": VerificationStatus.ERROR}), {}, (), (), TODAY)
+    assert night_page(broken).quiet == "2 of 2 verifications came to no verdict: nothing is said of their cells."
+    assert night_page(judged({"a": SHIP})).quiet == "Every cell is as claimed; there is no earlier night."
+    again = replace(judged({"a": SHIP}), earlier=("one",))
+    assert night_page(again).quiet == "Every cell is as claimed, as it was before."
+
+
+def test_a_shard_without_work_is_no_open_answer_on_its_page_nor_in_junit():
+    idle = judge_night(night("a", shard=2, shards=2), {}, (), (), TODAY)
+    assert idle.idle
+    page = night_page(idle)
+    assert (page.outcome, page.against, page.quiet) == ("nothing to do", "", "")
+    assert "INCONCLUSIVE" not in render_night(idle) + render_night_junit(idle, {})
 
 
 def test_the_page_links_reports_escapes_everything_and_allows_nothing_but_its_own_style():

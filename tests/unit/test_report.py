@@ -30,7 +30,7 @@ from harness.model.proof import ReachedMethod
 from harness.model.request import Request
 from harness.model.runs import Evidence, Outcome, RunResult, Verdict
 from harness.model.sparklines import Sparkline, Sparklines
-from harness.model.verdict import Check, FileDigest, ReasonSource, VerdictRecord
+from harness.model.verdict import Check, FileDigest, Reason, ReasonSource, VerdictRecord
 from harness.model.verdict_schema import check_record
 from harness.report import write_reports
 from harness.report.context import report_context
@@ -627,7 +627,29 @@ def test_junit_shows_what_could_not_be_tested_with_its_reason(outcome: Outcome, 
     results = [replace(r, outcome=outcome, expectation="", reason="port taken") for r, _ in sample_run.results("ship")]
     shown = decide(sample_run.declaration(), results, None)
     root = ET.fromstring(render_runs(shown))
-    assert [case.find(tag).get("message") for case in root.iter("testcase")] == [f"{outcome}: port taken"] * 9
+    of_runs = [case for case in root.iter("testcase") if case.get("classname") != "verdict"]
+    assert [case.find(tag).get("message") for case in of_runs] == [f"{outcome}: port taken"] * 9
+
+
+def test_junit_has_a_case_that_is_not_green_for_whatever_no_run_shows() -> None:
+    """A CI that looks at cases alone must not take a jar for good that its costs, logs or proof hold back."""
+    sound = document("ship")
+    assert not {"failure", "error"} & {each.tag for each in ET.fromstring(render_runs(sound)).iter()}
+    costs = Reason(ReasonSource.FIGURES, Verdict.HOLD, None, "turn1: jar costs more than stock")
+    open_one = Reason(ReasonSource.PROOF, Verdict.INCONCLUSIVE, None, "The jar was not proved.")
+    held = replace(sound, verdict=Verdict.HOLD, reasons=(*sound.reasons, costs, open_one))
+    told = [case for case in ET.fromstring(render_runs(held)).iter("testcase") if case.get("classname") == "verdict"]
+    assert [(case[0].tag, case[0].get("message")) for case in told] == [
+        ("failure", costs.sentence),
+        ("error", open_one.sentence),
+    ]
+
+
+def test_junit_has_a_case_for_a_run_that_is_missing() -> None:
+    results = [result for result, _ in sample_run.results("ship") if result.scenario != "turn2"]
+    root = ET.fromstring(render_runs(decide(sample_run.declaration(), results, None)))
+    missing = [case for case in root.iter("testcase") if case.get("name", "").startswith("turn2[")]
+    assert [case[0].tag for case in missing] == ["error"] * 3
 
 
 def test_junit_stays_xml_whatever_a_log_holds() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sample_run import JournalWriter
 
 from harness.model.events import ClientSeconds, FaultChanged, QuorumSeen, Sampled
-from harness.report.client_strips import client_lines, strips
+from harness.report.client_strips import ClientLine, client_lines, strips
 from harness.report.drawing import Axis, draw, shared_axis
 from harness.report.fault_windows import FaultWindow
 from harness.report.run_pictures import story_of
@@ -82,15 +82,23 @@ def with_clients() -> JournalWriter:
     return writer
 
 
-def test_a_client_begins_when_it_began_and_its_last_second_is_left_out_since_it_is_a_part_of_one():
+def test_a_client_begins_when_it_began_and_its_last_second_is_a_part_of_one():
     (line,) = story(with_clients()).clients
-    assert (line.start, line.acknowledged) == (20.0, (20, 0, 0, 31))
+    assert (line.start, line.acknowledged) == (20.0, (20, 0, 0, 31, 4))
+    assert line.end == 25.0
+
+
+def test_the_last_second_of_a_client_is_drawn_as_wide_as_it_lasted():
+    line = ClientLine("orders", 20.0, 22.25, (4, 4, 1), (0, 0, 0), (1.0, 1.0, 1.0), (1.0, 1.0, 1.0))
+    answers, _ = strips([line], {"orders": 8}, 0.0, lambda at: 100 * at)
+    assert answers.area == "M2000.0 26.0L2000.0 13.0H2100.0L2100.0 13.0H2200.0L2200.0 22.8H2225.0V26.0Z"
+    assert (answers.top, answers.title) == ("8/s", "orders: 9 answers, at most 4 a second, 0 seconds without any")
 
 
 def test_a_strip_says_in_words_what_it_shows():
     answers, latency = draw(story(with_clients())).strips
     assert (answers.name, answers.top) == ("orders", "31/s")
-    assert answers.title == ("orders: 51 answers, at most 31 a second, 2 seconds without any, 2 failures in 1 seconds")
+    assert answers.title == ("orders: 55 answers, at most 31 a second, 2 seconds without any, 2 failures in 1 seconds")
     assert len(answers.marks) == 1
     assert latency.title.startswith("Latency, longest 3.0 s")
     assert latency.area.count("M") == 2, "seconds without an answer have no latency"

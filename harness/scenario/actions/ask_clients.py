@@ -98,7 +98,8 @@ class AskOldReader:
         try:
             read = call_java(jars(), _CONSOLE, (*words, *once), 2 * _OLD_SECONDS).strip()
         except (ActionFailed, subprocess.TimeoutExpired) as error:
-            _keep(world, f"old reading {self.topic}", Counter({str(error)[:100]: 1}))
+            world.note(f"old reading {self.topic}: {str(error)[:300]}")
+            _keep(world, f"old reading {self.topic}", Counter({"failed": 1}))
             return
         _keep(world, f"old reading {self.topic}", Counter({"read" if read else "nothing": 1}))
 

@@ -128,9 +128,10 @@ def asked_once(world: World, ask: Callable[[Quorum], Answers]) -> Sample:
     except Unreachable as error:
         return Sample(False, {"unreachable": str(error)})
     after = world.quorum()
-    if not seen or (after.leader, after.epoch) != (quorum.leader, quorum.epoch):
-        return Sample(False, {"leader": after.leader, "epoch": after.epoch}, testable=False)
     sample = compared(seen, quorum.leader)
+    if not seen or (after.leader, after.epoch) != (quorum.leader, quorum.epoch):
+        wrong = {"answered meanwhile": sample.problem} if sample.problem else {}
+        return Sample(False, {"leader": after.leader, "epoch": after.epoch, **wrong}, testable=False)
     return replace(sample, final=not sample.ok)
 
 

@@ -52,7 +52,12 @@ def judge(history: History) -> Findings:
     seen = {number for _, number in history.seen}
     known = seen | counts.keys()
     copies = repeated(history)
-    duplicated = {number for number, places in copies.items() if _written_twice(history, places)}
+    # No producer takes a new epoch within a transaction, so that nothing of one is sent again by another.
+    duplicated = {
+        number
+        for number, places in copies.items()
+        if _written_twice(history, places) or _ending(history, number) is not None
+    }
     return Findings(
         lost=_sorted(number for number in history.acknowledged if _counts(history, number) and not counts[number]),
         duplicated=_sorted(duplicated),

@@ -143,6 +143,7 @@ class LedgerClient(Client):
         self._ledger = Ledger(file)
         self._number = 0
         self._due = 0.0
+        self._asked_to_commit = False
         self._answers: list[tuple[KafkaError | None, Message]] = []  # that were not entered yet
         self._unseen = "its consumer did not end"
 
@@ -217,18 +218,21 @@ class LedgerClient(Client):
 
     def _in_transactions(self) -> None:
         """Commit one transaction after the other, every fifth aborted; a producer that met an error is replaced."""
-        producer, transaction, ended = None, 0, Ended.COMMITTED
+        producer, transaction, is_open = None, 0, False
         while not self.stopping.is_set():
+            self._asked_to_commit = is_open = False
             try:
                 producer = producer or self._initialised()
                 ended = self._transaction(producer, transaction)
             except KafkaException as error:
                 self.failed(str(error.args[0].name()))
-                ended, producer, self._due = Ended.UNKNOWN, None, time.monotonic()
+                # Who was never asked to commit may not do so: the next producer ends it by an abort.
+                ended = Ended.UNKNOWN if self._asked_to_commit else Ended.ABORTED
+                producer, self._due, is_open = None, time.monotonic(), True
             self._enter_answers()
             self._ledger.ended(transaction, ended)
             transaction += 1
-        if ended is Ended.UNKNOWN and self.patient:
+        if is_open and self.patient:
             # Left open it would hide all that lies behind it from who reads back, until the broker gives it up.
             with suppress(KafkaException):
                 self._initialised()
@@ -248,6 +252,7 @@ class LedgerClient(Client):
             producer.flush(_TRANSACTION_SECONDS)  # an abort before that fails for good (librdkafka issue 4849)
             producer.abort_transaction(_TRANSACTION_SECONDS)
             return Ended.ABORTED
+        self._asked_to_commit = True
         producer.commit_transaction(_TRANSACTION_SECONDS)
         return Ended.COMMITTED
 

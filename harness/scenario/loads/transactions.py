@@ -77,17 +77,21 @@ class TransactionsClient(Client):
     def _transaction(self, producer: Producer, number: int) -> bool:
         """Carry one out and note how it ended; return False when the producer cannot go on."""
         abort, began = number % _ABORT_EVERY == _ABORT_EVERY - 1, time.monotonic()
+        may_commit = False
         try:
             producer.begin_transaction()
             for partition in range(self._partitions):
                 producer.produce(self._topic, key=str(number), value=b"x", partition=partition)
             # Before its partitions are registered, an abort fails for good (librdkafka issue 4849).
             producer.flush(5) if abort else producer.poll(0.1)
+            may_commit = not abort
             ended = self._insist(lambda: producer.abort_transaction(5) if abort else producer.commit_transaction(5))
         except KafkaException as error:
-            self._unknown.append(number)
-            return self._recovers(error, producer)
-        if not ended:
+            recovered = self._recovers(error, producer)
+            # Nobody commits unasked, nor what was aborted since.
+            (self._unknown if may_commit and not recovered else self._aborted).append(number)
+            return recovered
+        if not ended and may_commit:
             self._unknown.append(number)
         elif abort:
             self._aborted.append(number)
