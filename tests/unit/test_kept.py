@@ -284,6 +284,8 @@ def cases(path: Path, *, before: bool):
     """Return (suite, case, time) of a JUnit file with how each ended and what it says."""
     found = {}
     for suite in ET.parse(path).getroot():
+        if suite.get("name").rpartition("/")[2] == "verdict":
+            continue  # what no run shows had no case before
         for case in suite:
             output = case[0]
             tag = "passed" if output.tag == "system-out" else output.tag
