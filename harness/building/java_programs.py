@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -33,7 +34,8 @@ def compiled_program(
     texts = b"".join((root / source).read_bytes() for source in sources)
     key = hashlib.sha256(texts + builder.label.encode()).hexdigest()[:16]
     classes = cache / "probes" / key
-    if not classes.is_dir():
+    if not any(classes.rglob("*.class")):  # a folder alone may be what a cleaner left
+        shutil.rmtree(classes, ignore_errors=True)
         with scratch(classes.parent) as staging:
             made = builder.compile(root, sources, class_path, staging / key, _TARGET)
             if not made.succeeded:

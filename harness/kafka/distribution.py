@@ -24,7 +24,7 @@ VERSION_ENTRY = "kafka/kafka-version.properties"
 _MANIFEST = "META-INF/MANIFEST.MF"
 RAFT_CLIENT = "org/apache/kafka/raft/KafkaRaftClient.class"
 _RAFT_JAR = re.compile(r"kafka-raft-\d[^/]*\.jar")
-_HIDES_RAFT = re.compile(rf"(META-INF/versions/\d+/)?{re.escape(RAFT_CLIENT)}")
+_CLASS, _VERSIONED = re.compile(r"org/apache/kafka/.+\.class"), re.compile(r"^META-INF/versions/\d+/")
 _ONE_VERSION = "KRaft came with Kafka 2.8: name a Kafka that has it, with a single version in libs/."
 _DIGITS = 20
 _DIGESTS = "SHA256SUMS"  # of the jars that were unpacked from an archive
@@ -206,10 +206,12 @@ def _only_raft_jar(jars: tuple[Path, ...], where: str) -> Path:
 
 
 def _check_nothing_hides(raft: Path, jars: tuple[Path, ...]) -> None:
-    """See that the nodes' raft classes can come from one jar only: else the jar under test might never run."""
+    """See that the nodes' raft classes can come from one jar only: else those of the jar under test might never run."""
+    own = {RAFT_CLIENT, *filter(_CLASS.fullmatch, entry_names(raft))}
     for jar in jars:
-        if jar != raft and any(map(_HIDES_RAFT.fullmatch, entry_names(jar))):
+        hidden = own & {_VERSIONED.sub("", name) for name in entry_names(jar)} if jar != raft else set()
+        if hidden:
             raise HarnessError(
-                f"{jar} holds {RAFT_CLIENT}, as {raft.name} does: nodes would run it instead of the jar under test.",
+                f"{jar} holds {min(hidden)}, as {raft.name} does: nodes would run it instead of the jar under test.",
                 "Take it out of libs/, or name a Kafka without it.",
             )

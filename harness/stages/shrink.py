@@ -41,7 +41,7 @@ def shrink(run_dir: Path, scenario: str, arm: str, toolbox: Toolbox, reporter: R
     """
     directory = RunDirectory(run_dir)
     declared = directory.declaration.read()
-    failed = _failed(directory, RunKey(scenario, arm, 1))
+    failed = _failed(directory, scenario, arm)
     check_builds_and_java(run_dir, declared, toolbox)
     cell = _cell(directory, declared, failed, toolbox, reporter)
     known, root = load_all(), run_dir / FOLDER
@@ -60,16 +60,17 @@ def shrink(run_dir: Path, scenario: str, arm: str, toolbox: Toolbox, reporter: R
     return Shrunk(name, faults, failed.expectation)
 
 
-def _failed(directory: RunDirectory, key: RunKey) -> RunResult:
-    """Return the result of the run that is to be shrunk. Raises HarnessError."""
-    if disruptions_of(key.scenario) is None:
-        raise HarnessError(f"{key.scenario} is no schedule of chaos.", "Name one as the report does, such as chaos-17.")
-    result = directory.run(key).result.read_if_exists()
-    if result is None:
-        raise HarnessError(f"{directory.path} has no run of {key.scenario} on {key.arm}.")
-    if result.outcome is not Outcome.FAILED:
-        raise HarnessError(f"{key.scenario} on {key.arm} is {result.outcome}: only what FAILED can be made smaller.")
-    return result
+def _failed(directory: RunDirectory, scenario: str, arm: str) -> RunResult:
+    """Return the result of the first repeat that failed, which is to be shrunk. Raises HarnessError."""
+    if disruptions_of(scenario) is None:
+        raise HarnessError(f"{scenario} is no schedule of chaos.", "Name one as the report does, such as chaos-17.")
+    results = [result for result in directory.results() if (result.scenario, result.arm) == (scenario, arm)]
+    if not results:
+        raise HarnessError(f"{directory.path} has no run of {scenario} on {arm}.")
+    failed = next((result for result in results if result.outcome is Outcome.FAILED), None)
+    if failed is None:
+        raise HarnessError(f"{scenario} on {arm} is {results[0].outcome}: only what FAILED can be made smaller.")
+    return failed
 
 
 def _cell(

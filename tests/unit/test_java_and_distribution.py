@@ -2,12 +2,14 @@
 
 import tarfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from harness.base import archives
 from harness.base.errors import HarnessError
 from harness.building.jars import write_jar
+from harness.building.java_programs import compiled_program
 from harness.kafka.distribution import RAFT_CLIENT, distribution_at, unpacked_distribution, version_in_properties
 from harness.toolbox.java import runtime_at, version_in
 from harness.toolbox.toolbox import local_toolbox
@@ -30,6 +32,18 @@ def test_an_unpacked_kafka_is_its_jars_and_the_version_inside(kafka):
     found = unpacked_distribution(kafka)
     assert [jar.name for jar in found.jars] == ["kafka-clients-3.9.1.jar", "kafka-raft-3.9.1.jar"]
     assert (found.version, found.raft_jar.name) == ("3.9.1-acme", "kafka-raft-3.9.1.jar")
+
+
+@pytest.mark.parametrize("entry", ["{}", "META-INF/versions/17/{}"])
+def test_a_jar_that_has_any_class_of_the_raft_module_too_is_refused(kafka, entry):
+    """A hotfix beside it would run in place of the jar under test, and nobody would see."""
+    name = "org/apache/kafka/raft/LeaderState.class"
+    version = {"kafka/kafka-version.properties": b"version=3.9.1-acme\n"}
+    write_jar({**version, name: b"class", RAFT_CLIENT: b"class"}, kafka / "libs" / "kafka-raft-3.9.1.jar")
+    assert unpacked_distribution(kafka)
+    write_jar({entry.format(name): b"other"}, kafka / "libs" / "zz-hotfix.jar")
+    with pytest.raises(HarnessError, match=f"zz-hotfix.jar holds {name}, as kafka-raft-3.9.1.jar does"):
+        unpacked_distribution(kafka)
 
 
 @pytest.mark.parametrize("place", ["share/java/kafka", "."])
@@ -137,3 +151,25 @@ def test_a_java_that_fails_is_refused(tmp_path):
 )
 def test_versions_are_read_from_either_form(text, version):
     assert version_in(text) == version
+
+
+def test_a_program_whose_classes_were_cleaned_away_is_compiled_again(tmp_path):
+    made = []
+
+    class Compiler:
+        label = "javac"
+
+        def compile(self, _root, _sources, _class_path, folder, _target):
+            made.append(folder)
+            folder.mkdir(parents=True)
+            (folder / "Probe.class").write_bytes(b"class")
+            return SimpleNamespace(succeeded=True, output="")
+
+    (tmp_path / "Probe.java").write_text("class Probe {}")
+    asked = (Compiler(), tmp_path, ["Probe.java"], (), tmp_path / "cache")
+    folder = compiled_program(*asked)
+    assert compiled_program(*asked) == folder
+    assert len(made) == 1
+    (folder / "Probe.class").unlink()
+    assert (compiled_program(*asked) / "Probe.class").is_file()
+    assert len(made) == 2

@@ -73,6 +73,16 @@ def test_what_is_left_are_the_faults_that_are_needed_and_how_to_have_them_again(
     assert not (folder / "runs" / "chaos-17-only-2-5").exists()
 
 
+def test_a_later_repeat_that_failed_can_be_made_smaller_too(failed):
+    folder, _ = failed
+    directory = RunDirectory(folder)
+    write(directory, result_of(RunKey("chaos-17", "stock", 1), Outcome.PASSED))
+    run = directory.run(RunKey("chaos-17", "stock", 2))
+    run.path.mkdir(parents=True)
+    run.result.write(replace(result_of(run.key, Outcome.FAILED, LOST), repeat=2))
+    assert shrink(folder, "chaos-17", "stock", common.toolbox(), common.reporter()).scenario == "chaos-17-only-2-5"
+
+
 @pytest.mark.parametrize(
     ("scenario", "arm", "why"),
     [
