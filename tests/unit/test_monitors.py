@@ -202,6 +202,8 @@ def test_a_node_that_may_die_is_noted_and_not_reported(record):
     monitor.allow(1)
     monitor.on_node(node, 1)
     assert (record.incidents, record.events) == ([], [Noted("it died, as it may", 1)])
+    monitor.on_node(node, 2)
+    assert [incident.kind for incident, _ in record.incidents] == [IncidentKind.NODE_DIED], "once: it came back since"
 
 
 def test_a_node_without_logs_has_no_last_words(tmp_path):

@@ -54,7 +54,7 @@ class NodeAlive(Monitor):
         self._over = False
 
     def allow(self, node: int) -> None:
-        """Let a node die from here on."""
+        """Let a node die once from here on: what is started after that is another process."""
         self._allowed.add(node)
 
     def fill_disk_of(self, node: int) -> None:
@@ -78,6 +78,7 @@ class NodeAlive(Monitor):
             story = f"node {node.id} was killed from outside (signal 9; out of memory?)"
             self._report(IncidentKind.HARNESS_FAILED, "", story, line)
         elif node.id in self._allowed:
+            self._allowed.discard(node.id)
             self.record.write(Noted(f"it died, as it may{last}", node.id))
         elif told := _known_crash(node):
             story = f"node {node.id} crashed as released jars do now and then ({told}){last}"
