@@ -273,6 +273,12 @@ class VerdictRecord:
         """The verdict, or without a candidate whether Kafka as it is shows what is expected of it."""
         return self.expectations.answer if self.expectations else self.verdict
 
+    @property
+    def proving(self) -> tuple[str, ...]:
+        """The scenarios that are evidence for a claim: a claim is about them, and the control fails as it names."""
+        claimed = {claim.scenario for claim in self.claims}
+        return tuple(each.name for each in self.scenarios if each.discriminates and each.name in claimed)
+
     def arm(self, role: Role) -> Arm | None:
         """Return the arm that plays a role, if there is one."""
         return next((arm for arm in self.arms if arm.role is role), None)

@@ -16,7 +16,7 @@ from harness.model.runs import Evidence
 from harness.model.spares import is_asked_again
 from harness.model.sparklines import Sparklines
 from harness.model.time_book import TimeBook
-from harness.model.verdict import Check, FileDigest, JudgedClaim, JudgedRun, JudgedScenario, VerdictRecord
+from harness.model.verdict import Check, FileDigest, JudgedClaim, JudgedRun, VerdictRecord
 from harness.report import result_matrix
 from harness.report.cost_multiples import CostOverview, cost_overview
 from harness.report.costs import CostView, cost_views
@@ -174,7 +174,7 @@ def report_context(
         kafka_version=" → ".join(kafka.version for kafka in kafkas) if kafkas else record.kafka_version,
         question=_question(record),
         claims_summary=_claims_summary(record.claims),
-        evidence_of=_evidence_of(record.scenarios),
+        evidence_of=_evidence_of(record),
         runs_summary=_runs_summary(record),
         arms=record.arms,
         kafkas=kafka_views(record, journals),
@@ -266,9 +266,8 @@ def _claims_summary(claims: Sequence[JudgedClaim]) -> str:
     return ", ".join(f"{count} {status}" for status, count in counts.items() if count)
 
 
-def _evidence_of(scenarios: Sequence[JudgedScenario]) -> str:
-    proving = sum(scenario.discriminates for scenario in scenarios)
-    return f"{proving} of {counted(len(scenarios), 'scenario')}"
+def _evidence_of(record: VerdictRecord) -> str:
+    return f"{len(record.proving)} of {counted(len(record.scenarios), 'scenario')}"
 
 
 def _history(history: Sparklines, most: int) -> Sparklines:

@@ -96,7 +96,7 @@ def _cell(cell: CellView | None) -> str:
 
 def _effect(row: MatrixRow, report: ReportContext) -> str:
     """Return what a scenario means, and that it is no evidence for a claim where there are any."""
-    is_none = report.claims and not row.discriminates and row.effect != "does not discriminate"
+    is_none = report.claims and not row.is_evidence and row.effect != "does not discriminate"
     return f"{row.effect}; no evidence" if is_none else row.effect
 
 

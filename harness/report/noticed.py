@@ -23,10 +23,9 @@ def noticed(record: VerdictRecord, text: int) -> tuple[str, ...]:
 def _controls(record: VerdictRecord) -> list[str]:
     """Return what the control shows: where it fails by name a fix is seen, and where it passes a regression."""
     found = []
-    proving = [scenario.name for scenario in record.scenarios if scenario.discriminates]
-    if proving and record.claims:
-        verb = "fails" if len(proving) == 1 else "fail"
-        names = ", ".join(proving)
+    if record.proving:
+        verb = "fails" if len(record.proving) == 1 else "fail"
+        names = ", ".join(record.proving)
         found.append(
             f"A candidate that does not fix what it claims: {names} {verb} on the control, by the claimed name."
         )

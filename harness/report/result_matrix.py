@@ -63,7 +63,7 @@ class MatrixRow:
     question: str
     verdict: str
     effect: str
-    discriminates: bool
+    is_evidence: bool
     sentences: tuple[str, ...]
     cells: tuple[CellView | None, ...]
 
@@ -114,7 +114,7 @@ def _row(record: VerdictRecord, scenario: JudgedScenario, text: int) -> MatrixRo
         question=scenario.question,
         verdict=scenario.verdict.value if scenario.verdict else "",
         effect="" if record.expectations else scenario.effect,
-        discriminates=scenario.discriminates,
+        is_evidence=scenario.name in record.proving,
         sentences=tuple(cut(sentence, text) for sentence in record.about(scenario.name)),
         cells=tuple(_cell(record, scenario, arm, text) for arm in record.arms),
     )

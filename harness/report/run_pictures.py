@@ -101,7 +101,7 @@ def picture_groups(
             [run for run in runs if run.scenario == each.name],
             journals,
             most_steps,
-            is_proof=each.discriminates and bool(record.claims),
+            is_proof=each.name in record.proving,
         )
         for each in scenarios
     )

@@ -77,6 +77,16 @@ def test_what_would_have_been_noticed_is_said_with_what_was_looked_at(sentence):
     assert sentence in noticed(document(), 700)
 
 
+def test_a_scenario_that_no_claim_is_about_is_no_evidence_for_one_however_its_control_fails():
+    record = document()
+    about_turn2 = replace(record, claims=tuple(claim for claim in record.claims if claim.scenario == "turn2"))
+    assert (record.proving, about_turn2.proving) == (("new-mechanism", "turn2"), ("turn2",))
+    assert "A candidate that does not fix what it claims: turn2 fails on the control, by the claimed name." in noticed(
+        about_turn2, 700
+    )
+    assert replace(record, claims=()).proving == ()
+
+
 def test_planted_defects_that_the_suite_noticed_are_named_together():
     seen = noticed(replace(document(), would_show=("5 % of a core", "2 lines of log a second")), 700)
     assert (
