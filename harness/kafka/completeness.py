@@ -19,7 +19,7 @@ _BROKER = re.compile(r"kafka_(\d+(?:\.\d+)?)")
 _SCALA_LIBRARY = "scala-library"
 _SCALA_SUFFIX = ("_2.12", "_2.13", "_3")
 # Of log4j-1.2-api-2.25.3.jar the version is the last of both numbers.
-_JAR = re.compile(r"(?P<module>.+?)-(?P<version>\d(?:(?!-[a-z]+-\d)[^/])*)\.jar")
+_JAR = re.compile(r"(?P<module>.+?)-(?P<version>\d(?:(?!-[a-z]+-\d+\.\d)[^/])*)\.jar")
 _AGAIN = "Unpack the release again into an empty folder, and add to it what you mean to run."
 
 

@@ -71,13 +71,13 @@ class NightReport:
 
     @property
     def idle(self) -> bool:
-        """Whether this is a shard that the matrix leaves without work."""
-        return bool(self.night.planned) and not self.night.mine
+        """Whether this is a shard that the matrix leaves without work, and nothing is wrong with its waivers."""
+        return bool(self.night.planned) and not self.night.mine and not self.waived.faults
 
     @property
     def exit_code(self) -> int:
         """0 SHIP (or nothing to do), 1 HOLD, 2 errors, 3 INCONCLUSIVE."""
-        return 0 if self.idle and not self.waived.faults else _EXIT[self.outcome]
+        return 0 if self.idle else _EXIT[self.outcome]
 
 
 def judge_night(

@@ -161,7 +161,8 @@ def _steps(
     for stretch in _unbroken(values):
         kept = [stretch[first : first + thin] for first in range(0, len(stretch), thin)]
         steps = [
-            (x(each[0][0]), x(min(each[-1][0] + 1, end)), floor - worst(height for _, height in each)) for each in kept
+            (x(each[0][0]), x(max(each[-1][0], min(each[-1][0] + 1, end))), floor - worst(height for _, height in each))
+            for each in kept
         ]
         path = "L".join(f"{start:.1f} {height:.1f}H{end:.1f}" for start, end, height in steps)
         bottom = f"{floor:.1f}"

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from harness.model.events import (
     ENDED,
+    NO_NODE,
     Event,
     HostShort,
     HostStalled,
@@ -283,6 +284,8 @@ def _starvations(entries: Sequence[Entry]) -> tuple[Step, ...]:
 
 def _starvation(entry: Entry) -> Iterator[Step]:
     match entry.event:
+        case HostStalled(node=node) as stall if node == NO_NODE:
+            yield Step("host", stall.sentence, "failed", entry.t, entry.t, entry.seq)
         case HostStalled() as stall:
             start = max(0.0, entry.t - stall.seconds)
             yield Step("host", f"gave {stall.who} no processor", "failed", start, entry.t, entry.seq)

@@ -33,8 +33,8 @@ halt() {
     elif [ -z "$back" ]; then
         printf 'No node was touched.\n' >&2
     else
-        printf 'See whether your clients are served. The way back, a node that is down or failed first: sh %s back%s\n' \
-            "$0" "$back" >&2
+        printf 'See whether your clients are served. The way back, a node that is down or failed first: %ssh %s back%s\n' \
+            "${FAILED:+FAILED=$FAILED }" "$0" "$back" >&2
     fi
     if [ "$MODE$TURNS" = forwardopen ] && [ -n "$LEFT" ]; then
         printf 'To go on when that is mended: sh %s forward%s\n' "$0" "$LEFT" >&2
@@ -177,7 +177,10 @@ stop_in_time() {
 holds_jar() {
     wanted=$NEW_SHA256
     [ "$JAR" != base ] || wanted=$BASE_SHA256
-    held=$(running_jar "$NODE" </dev/null) || printf 'running_jar %s failed' "$NODE"
+    held=$(running_jar "$NODE" </dev/null) || {
+        printf 'running_jar %s failed' "$NODE"
+        return 0
+    }
     [ "$held" = "$wanted" ] ||
         printf 'the live process of node %s holds %s open, not %s' "$NODE" "${held:-no such jar}" "$wanted"
 }
@@ -224,6 +227,11 @@ no_spare() {
     [ -z "$bare" ] || say "while node $NODE is down nobody can write to: $bare"
 }
 
+# failed_is_left: a node that failed has not had its turn; until then the checks of the whole cluster cannot be met.
+failed_is_left() {
+    [ -n "$FAILED" ] && [ "$FAILED" != "$NODE" ] && is_in "$FAILED" "$LEFT"
+}
+
 # turn NODE JAR: checks B, stop the node, put a jar in place (new, base, none), start it, checks A.
 turn() {
     NODE=$1 STARTED=no began=$(now)
@@ -232,15 +240,17 @@ turn() {
     else
         checks=$CHECKS_BEFORE
         if [ "$NODE" = "$FAILED" ]; then
-            say "node $NODE failed, or is taken for it: checked is only what its stop could harm"
+            say "node $NODE failed: checked is only what its stop could harm"
             checks=$CHECKS_OF_A_STOP
         fi
         say "node $NODE: checks B, for $BEFORE_SECONDS s at most"
         await "$BEFORE_SECONDS" $checks || halt "$PROBLEM; node $NODE was not touched"
         no_spare
         TOUCHED=" $NODE$(without "$NODE" "$TOUCHED")"
+        failed_is_left || FAILED=$NODE
         stop_in_time
     fi
+    failed_is_left || FAILED=$NODE
     if [ "$2" != none ]; then
         say "node $NODE: install $2"
         install_jar "$NODE" "$2" </dev/null || halt "install_jar $NODE $2 failed"
@@ -251,6 +261,12 @@ turn() {
     down=$(down_in "$(without "$NODE" "$LEFT")")
     if [ "$MODE" = back ] && [ -n "$down" ]; then
         say "nodes$down are down too: checks A are made when they were started"
+        JAR=$2
+        await "$AFTER_SECONDS" holds_jar || halt "$PROBLEM"
+        return 0
+    fi
+    if failed_is_left; then
+        say "node $FAILED failed: checks A are made after its turn"
         JAR=$2
         await "$AFTER_SECONDS" holds_jar || halt "$PROBLEM"
         return 0
@@ -315,6 +331,7 @@ roll() {
         confirm "node $NEXT: stop it, install ${jar}, start it"
         turn "$NEXT" "$jar"
         LEFT=$(without "$NEXT" "$LEFT")
+        [ "$FAILED" != "$NEXT" ] || FAILED=''
     done
     TURNS=taken
     elect
@@ -430,7 +447,9 @@ needs() {
 
 MODE=${1:-plan}
 [ $# -eq 0 ] || shift
-NODE='' NEXT='' JAR='' STARTED=no TURNS=open TOUCHED='' LEFT='' PROBLEM='' FAILED=''
+NODE='' NEXT='' JAR='' STARTED=no TURNS=open TOUCHED='' LEFT='' PROBLEM=''
+: "${FAILED:=}"
+[ "$MODE" = back ] || FAILED=''
 if [ "$MODE" = plan ]; then
     plan
     exit 0
@@ -441,7 +460,7 @@ forward | back) ;;
 *) usage ;;
 esac
 is_in "$FIRST" "brokers-first controllers-first" || refuse "FIRST=$FIRST is neither brokers-first nor controllers-first"
-for each in $ORDER "$@"; do
+for each in $ORDER $FAILED "$@"; do
     is_in "$each" "$(all_nodes)" || refuse "node $each is in neither CONTROLLER_IDS nor BROKER_IDS"
 done
 for each in $(all_nodes); do
@@ -494,7 +513,12 @@ forward)
                 set -- "$@" "$each"
             fi
         done
-        [ $# -ne 0 ] || exit 0
+        if [ $# -eq 0 ]; then
+            TURNS=taken
+            elect
+            say "done"
+            exit 0
+        fi
     fi
     ids_agree
     roll new "$@"
@@ -503,7 +527,7 @@ back)
     if [ $# -eq 0 ]; then
         set -- $(all_nodes)
     else
-        ORDER=$* FAILED=$1
+        ORDER=$*
     fi
     base_starts
     roll base "$@"

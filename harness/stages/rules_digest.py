@@ -29,8 +29,11 @@ def making_digest() -> str:
 
 
 def making_digest_with(own_scenarios: Sequence[Path]) -> str:
-    """Return the digest of whatever decides how a run goes, scenarios of the user's own among it."""
-    own = [folder.resolve() for folder in own_scenarios]
+    """Return the digest of whatever decides how a run goes, scenarios of the user's own among it.
+
+    Of their folder only the Python files at its top count: a run may well be written below it.
+    """
+    own = [path for folder in own_scenarios for path in sorted(folder.resolve().glob("*.py"))]
     return digest_of_texts((making_digest(), digest_of(own))) if own else making_digest()
 
 

@@ -21,7 +21,8 @@ _LOGGING = {
     "org/slf4j/impl/Log4jLoggerAdapter.class": "log4j 1",
     "ch/qos/logback/classic/Logger.class": "logback",
 }
-_NAMED = re.compile(r"(?P<name>.+?)-(?P<version>\d(?:(?!-[a-z]+-\d)[\w.+-])*)\.jar")  # as in log4j-1.2-api-2.25.3.jar
+# Of log4j-1.2-api-2.25.3.jar the version is the last of both numbers; 4.1.0.Final-redhat-00001 is one version.
+_NAMED = re.compile(r"(?P<name>.+?)-(?P<version>\d(?:(?!-[a-z]+-\d+\.\d)[\w.+-])*)\.jar")
 _OWN = re.compile(r"(kafka|connect|trogdor)[-_].*")
 
 

@@ -27,6 +27,7 @@ def test_a_release_a_vendors_build_and_other_peoples_jars_beside_it_are_whole(li
     write_jar(version_of("2.8.0"), libs / "kafka-oauth-client-0.15.0.jar")  # somebody's plugin, with a client inside
     check(libs)
     check(whole_kafka(tmp_path / "vendor", "3.9.1.redhat-00003") / "libs")
+    check(whole_kafka(tmp_path / "another", "3.9.1-acme-2") / "libs")
     check(whole_kafka(tmp_path / "older", scala="2.12") / "libs")
 
 

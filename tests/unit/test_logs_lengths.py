@@ -109,6 +109,13 @@ def test_a_quiet_log_with_a_line_each_half_hour_is_as_long_as_its_day():
     assert active_time(minutes_of(odd)) == ActiveTime(quiet[-1], 10**12 - quiet[-1])
 
 
+def test_five_pauses_that_are_nearly_alike_are_a_rhythm():
+    minutes = (0.0, 29.9, 59.9, 89.9, 120.0, 150.2)
+    at = [int(each * MINUTE) for each in minutes]
+    assert active_time(minutes_of(at)) == ActiveTime(at[-1], 0)
+    assert active_time(minutes_of(at[:-1])).idle > 0, "four are none"
+
+
 times = st.lists(st.integers(0, 10 * PAUSE), min_size=1, max_size=20)
 
 

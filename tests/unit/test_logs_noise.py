@@ -185,6 +185,17 @@ def test_ten_times_as_many_lines_are_a_rate_with_its_false_discovery_rate():
     assert found.fdr < 0.01
 
 
+def test_that_a_third_arm_logs_a_line_at_another_level_leaves_the_other_two_as_sure_as_they_were():
+    counts = [c for c in rest() if (c.template, c.where.arm, c.where.scenario) != ("varies 3", "off", "turn2")]
+    for repeat, number in zip(REPEATS, (290, 310, 330), strict=True):
+        counts.append(logged("off", repeat, "varies 3", number))
+        counts.append(logged("on", repeat, "varies 3", level="ERROR"))
+    found = [each for each in findings(counts, candidate="off") if each.template == "varies 3"]
+    assert [(each.kind, each.significance) for each in found if each.scenario == "turn2"] == [
+        (FindingKind.RATE, Significance.BEYOND)
+    ]
+
+
 @pytest.mark.parametrize(
     ("base", "candidate", "text"),
     [((40, 42, 38), (400, 420, 400), True), ((30, 60, 40), (500, 700, 400), False)],

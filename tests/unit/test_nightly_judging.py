@@ -294,6 +294,13 @@ def test_a_shard_without_work_is_no_open_answer_on_its_page_nor_in_junit():
     assert "INCONCLUSIVE" not in render_night(idle) + render_night_junit(idle, {})
 
 
+def test_a_shard_without_work_whose_waiver_is_at_fault_is_held_back_on_its_page_as_by_its_exit_code():
+    stale = judge_night(night("a", shard=2, shards=2), {}, (), (waiver(expires=date(2026, 3, 4)),), TODAY)
+    assert stale.waived.faults
+    assert (stale.exit_code, night_page(stale).outcome) == (1, "HOLD")
+    assert "nothing to do" not in render_night_junit(stale, {})
+
+
 def test_the_page_links_reports_escapes_everything_and_allows_nothing_but_its_own_style():
     page = render_night(judged({"a": document("hostile", FAILED), "b": SHIP}))
     assert 'href="a/report.html"' in page

@@ -39,7 +39,7 @@ from harness.proof.dropin.entries import (
     parse_manifest,
     read_jar,
 )
-from harness.proof.dropin.linkage import compare_linkage, resolve
+from harness.proof.dropin.linkage import compare_linkage, is_inherited, resolve
 from harness.proof.dropin.loading import questions_about, read_answer
 
 PUBLIC, PRIVATE, STATIC, FINAL, SYNTHETIC = 0x1, 0x2, 0x8, 0x10, 0x1000
@@ -448,6 +448,16 @@ def test_a_method_that_moved_to_a_superclass_still_resolves():
     moved = classes(parent, facts(STATE, superclass="a/Parent"))
     assert resolve(moved, reference()).found
     assert linked(BASE, moved, reference()) == []
+
+
+@pytest.mark.parametrize(("access", "inherited"), [(PUBLIC | STATIC, False), (PUBLIC, True)])
+def test_a_static_method_of_an_interface_is_not_inherited(access, inherited):
+    base = classes(facts(STATE, method(access=access)))
+    moved = classes(
+        facts("a/Sized", method(access=access), access=PUBLIC | 0x200), facts(STATE, interfaces=["a/Sized"])
+    )
+    assert (linked(base, moved, reference()) == []) is inherited
+    assert is_inherited(moved, STATE, method(access=access)) is inherited
 
 
 def test_a_constructor_is_not_inherited():

@@ -425,14 +425,36 @@ def test_a_node_that_runs_and_is_sick_goes_back_without_what_only_a_well_one_can
     cluster.write(**{"jar-3": "new", "under": "\tTopic: orders\tPartition: 7\tLeader: 0", "observers": ""})
     heal = f"start_node() {{ : >{cluster.folder}/under; echo 3 >{cluster.folder}/observers;"
     cluster.site.write_text(cluster.site.read_text().replace("start_node() {", heal))
-    code, said = cluster.run("back", "3")
+    code, said = cluster.run("back", "3", FAILED="3")
     assert code == 0, said
     assert cluster.done_to_nodes == ["stop 3", "install 3 base", "start 3"]
 
 
+def test_a_well_node_goes_back_with_all_checks_although_it_is_named_first(cluster):
+    cluster.write(**{"jar-3": "new", "under": "\tTopic: orders\tPartition: 7\tLeader: 0"})
+    code, said = cluster.run("back", "3")
+    assert (code, cluster.done_to_nodes) == (1, []), said
+    assert f"failed first: sh {cluster.script} back 3\n" in said, "nor does what it says then make less of them"
+
+
+def test_a_node_that_is_down_is_started_before_a_sick_one_and_is_held_to_all_checks_when_that_had_its_turn(cluster):
+    cluster.write(**{"jar-3": "new", "jar-1": "new", "under": "\tTopic: orders\tPartition: 7\tLeader: 0"})
+    (cluster.folder / "running-1").unlink()
+    heal = f"start_node() {{ [ $1 != 3 ] || : >{cluster.folder}/under;"
+    cluster.site.write_text(cluster.site.read_text().replace("start_node() {", heal))
+    code, said = cluster.run("back", "3", "1", FAILED="3")
+    assert code == 0, said
+    assert cluster.done_to_nodes == ["install 1 base", "start 1", "stop 3", "install 3 base", "start 3"]
+    assert "node 3 failed: checks A are made after its turn" in said
+
+
+def test_a_node_that_failed_and_is_none_of_the_cluster_is_refused(cluster):
+    assert "node 9 is in neither CONTROLLER_IDS nor BROKER_IDS" in cluster.run("back", "3", FAILED="9")[1]
+
+
 def test_what_the_stop_of_a_sick_node_could_harm_is_seen_to_all_the_same(cluster):
     cluster.write(**{"jar-1": "new", "at-min-isr": "Topic: orders\tPartition: 1\tReplicas: 1,0,3\tIsr: 0,1"})
-    code, said = cluster.run("back", "1")
+    code, said = cluster.run("back", "1", FAILED="1")
     assert (code, cluster.done_to_nodes) == (1, [])
     assert "not so (orders-1 needs it)" in said
 

@@ -63,3 +63,12 @@ def test_a_scenario_of_ones_own_that_is_written_otherwise_is_another_rule_though
     verbs.write_text("WRONG = False")
     assert making_digest_with([tmp_path]) != before
     assert making_digest_with([]) == making_digest()
+
+
+def test_what_a_run_writes_below_the_folder_of_ones_own_scenarios_is_no_rule(tmp_path):
+    (tmp_path / "verbs.py").write_text("RIGHT = True")
+    before = making_digest_with([tmp_path])
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "generated.py").write_text("x")
+    (tmp_path / "notes.md").write_text("x")
+    assert making_digest_with([tmp_path]) == before

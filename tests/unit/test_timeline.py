@@ -6,7 +6,7 @@ import pytest
 import sample_run
 from sample_run import JournalWriter
 
-from harness.model.events import HostShort, HostStalled, QuorumSeen, RoleChanged, Sampled, StepChanged
+from harness.model.events import NO_NODE, HostShort, HostStalled, QuorumSeen, RoleChanged, Sampled, StepChanged
 from harness.model.runs import Outcome
 from harness.report.drawing import LEFT, MARK_GAP, RIGHT, WIDTH, RunStory, draw
 from harness.report.timeline import RoleSpan, Span, Timeline, timeline_of
@@ -164,6 +164,13 @@ def test_a_starved_host_is_reported_among_the_steps() -> None:
     writer.at(9, HostStalled(3, 1.5))
     step = drawn_from(writer, 10).steps[0]
     assert (step.kind, step.text, step.start, step.notable) == ("host", "gave node 3 no processor", 7.5, True)
+
+
+def test_a_clock_that_jumped_is_no_lack_of_processor() -> None:
+    writer = JournalWriter()
+    writer.at(9, HostStalled(NO_NODE, 3600))
+    step = drawn_from(writer, 10).steps[0]
+    assert (step.start, step.end, "the host's clock jumped by 3600.0 s" in step.text) == (9, 9, True)
 
 
 def test_a_resource_that_the_host_was_short_of_is_reported_among_the_steps() -> None:

@@ -62,6 +62,14 @@ def test_libraries_are_known_by_name_and_two_of_one_name_are_both_told(jar):
     assert libraries_of(jars) == {"jackson-core": "2.16.2", "metrics-core": "2.2.0, 4.1.12.1"}
 
 
+def test_a_vendors_version_is_one_version_and_a_number_in_a_name_is_none(jar):
+    names = ("netty-handler-4.1.108.Final-redhat-00001.jar", "log4j-1.2-api-2.25.3.jar")
+    assert libraries_of([jar(name, x=b"") for name in names]) == {
+        "netty-handler": "4.1.108.Final-redhat-00001",
+        "log4j-1.2-api": "2.25.3",
+    }
+
+
 def test_a_digest_is_that_of_names_and_contents_whatever_their_folder(jar, tmp_path):
     one, other = jar("a.jar", x=b"1"), jar("b.jar", x=b"2")
     known = digest_of((one, other), {})

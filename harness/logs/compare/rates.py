@@ -68,7 +68,12 @@ class Rates:
         p = np.where(effect > 0, p, 1.0)
         apart = self._apart(table, of_base, of_candidate)
         warning = {(key.logger, key.family) for key, _ in table.rows if key.level in WORSE}
-        levels = Counter((key.logger, key.family) for key, phase in table.rows if key.level and phase == WHOLE)
+        either = np.asarray(table.counts[:, [*of_base, *of_candidate]].any(1))
+        levels = Counter(
+            (key.logger, key.family)
+            for (key, phase), at in table.rows.items()
+            if key.level and phase == WHOLE and either[at]
+        )
         return [
             _RateTest(
                 place,

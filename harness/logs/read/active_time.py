@@ -52,9 +52,11 @@ def active_time(found: pl.DataFrame) -> ActiveTime:
 
 
 def _with_pauses(length: int, pauses: Sequence[int]) -> ActiveTime:
+    steady = 0.0
     for number, pause in enumerate(pauses):
-        alike = sum(other <= _ALIKE * pause for other in pauses[number:])
-        if pause > max(length, PAUSE) and alike < _RHYTHM:
-            return ActiveTime(length, sum(pauses[number:]))
+        if pause > max(length, PAUSE, steady):
+            if sum(other <= _ALIKE * pause for other in pauses[number:]) < _RHYTHM:
+                return ActiveTime(length, sum(pauses[number:]))
+            steady = _ALIKE * pause
         length += pause
     return ActiveTime(length)

@@ -57,11 +57,17 @@ def resolve(classes: Classes, reference: Reference) -> Resolved:
     outside: set[str] = set()
     for facts in _ancestors(classes, owner, outside):
         member = _member(facts, reference)
-        if member:
+        if member and not (facts is not owner and _is_of_its_interface(facts, member)):
             return Resolved(True, member.access, interface, owner.access)
         if reference.name == "<init>":  # constructors are not inherited
             return Resolved(False, interface=interface)
     return Resolved(False, 0, interface, owner.access, frozenset(outside))
+
+
+def _is_of_its_interface(facts: ClassFacts, member: FieldFacts | MethodFacts) -> bool:
+    """Whether a method is an interface's alone: static and private ones are not inherited (JVMS 5.4.3.3)."""
+    is_method = isinstance(member, MethodFacts) and facts.access & _INTERFACE
+    return bool(is_method and member.access & (_STATIC | _PRIVATE))
 
 
 def is_inherited(classes: Classes, owner: str, member: FieldFacts | MethodFacts) -> bool:
