@@ -9,6 +9,7 @@ from pathlib import Path
 
 from harness.base.errors import HarnessError
 from harness.kafka.distribution import VERSION_ENTRY, Distribution, version_entry_of
+from harness.kafka.jar_names import jar_name
 from harness.kafka.lock import locked_versions, read_lock
 from harness.kafka.release_lines import same_line
 from harness.kafka.versions import is_version, release_of
@@ -18,8 +19,6 @@ _OWN_GROUP = "org.apache.kafka"
 _BROKER = re.compile(r"kafka_(\d+(?:\.\d+)?)")
 _SCALA_LIBRARY = "scala-library"
 _SCALA_SUFFIX = ("_2.12", "_2.13", "_3")
-# Of log4j-1.2-api-2.25.3.jar the version is the last of both numbers.
-_JAR = re.compile(r"(?P<module>.+?)-(?P<version>\d(?:(?!-[a-z]+-\d+\.\d)[^/])*)\.jar")
 _AGAIN = "Unpack the release again into an empty folder, and add to it what you mean to run."
 
 
@@ -52,7 +51,7 @@ def lacking_others(kafka: Distribution) -> tuple[str, ...]:
     release = release_of(kafka.version)
     if release not in locked_versions():
         return ()
-    there = {match["module"] for jar in kafka.jars if (match := _JAR.fullmatch(jar.name))}
+    there = {named.module for jar in kafka.jars if (named := jar_name(jar.name))}
     runtime = (each.coordinate.split(":") for each in read_lock(release).of(Purpose.RUNTIME))
     others = {artifact for group, artifact, *_ in runtime if group != _OWN_GROUP}
     return tuple(sorted(each for each in others - there if not each.endswith(_SCALA_SUFFIX) and each != _SCALA_LIBRARY))
@@ -73,8 +72,8 @@ def first_problem(jars: Mapping[str, Path], version: str, needed: Collection[str
 def _by_module(names: Iterable[str]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = defaultdict(list)
     for name in sorted(names):
-        if match := _JAR.fullmatch(name):
-            found[match["module"]].append(name)
+        if named := jar_name(name):
+            found[named.module].append(name)
     return found
 
 
@@ -94,8 +93,8 @@ def _lacking(needed: Collection[str], own: Iterable[str]) -> str:
 
 def _of_another(jar: Path, version: str) -> str:
     """Say so of a jar that is of another release than the raft module, by what stands in it, else by its name."""
-    match = _JAR.fullmatch(jar.name)
-    named = version_entry_of(jar) or (match["version"] if match else "")
+    by_name = jar_name(jar.name)
+    named = version_entry_of(jar) or (by_name.version if by_name else "")
     if not is_version(named) or release_of(named) == release_of(version):
         return ""
     inside = f" by its {VERSION_ENTRY}" if version_entry_of(jar) else ""

@@ -146,7 +146,7 @@ class HostStalled:
     @property
     def who(self) -> str:
         """Who got no processor."""
-        return ("the host" if self.node == NO_NODE else "the harness") if self.node < 0 else f"node {self.node}"
+        return "the harness" if self.node < 0 else f"node {self.node}"
 
     @property
     def sentence(self) -> str:

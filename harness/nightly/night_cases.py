@@ -31,7 +31,7 @@ def _suites(report: NightReport, concluded: ConcludedVerification, record: Verdi
     suites = [
         Suite(
             f"{name}/{scenario.name}",
-            tuple(_case(report, name, scenario, run) for run in record.runs if _is_of(run, scenario)),
+            tuple(_case(report, name, scenario, run) for run in record.runs if run.scenario == scenario.name),
         )
         for scenario in record.scenarios
     ]
@@ -39,10 +39,6 @@ def _suites(report: NightReport, concluded: ConcludedVerification, record: Verdi
     answer = _ANSWERS.get(concluded.counts_as)
     if answer and is_green(suites):  # costs, logs or the proof, which no run shows
         yield Suite(f"{name}/verdict", (Case(name, f"{name} is {concluded.outcome}", 0.0, answer, concluded.sentence),))
-
-
-def _is_of(run: JudgedRun, scenario: JudgedScenario) -> bool:
-    return run.scenario == scenario.name
 
 
 def _case(report: NightReport, verification: str, scenario: JudgedScenario, run: JudgedRun) -> Case:

@@ -10,6 +10,7 @@ from harness.nightly.sparkline import signs_of
 from harness.nightly.trend import CellTrend, FindingTrend, Trend
 from harness.report.markdown import plain
 
+NOTHING_TO_DO = "nothing to do"
 BUDGET_BYTES = 20_000
 _NOTE = 200  # bytes kept for saying what was cut
 
@@ -26,9 +27,6 @@ def render_summary(report: NightReport, budget: int = BUDGET_BYTES) -> str:
     cut = len(lines) - kept
     more = [f"\n**{cut} more lines are cut here; index.html of the night has them all.**"] if cut else []
     return "\n".join([*lines[:kept], *more]) + "\n"
-
-
-NOTHING_TO_DO = "nothing to do"
 
 
 def headline(report: NightReport) -> str:

@@ -93,6 +93,9 @@ class ClassFacts:
     entry: str = ""
 
 
+Classes = Mapping[str, ClassFacts]  # by their names
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Reference:
     """What classes of another jar use of the jar under test; `user` is one of them.

@@ -85,9 +85,8 @@ def _path(curve: Mapping[int, float], top: int, seconds: float) -> str:
     drawn: list[str] = []
     before = -_GAP_SECONDS * thin
     ordered = sorted(curve)
-    for first in range(
-        0, len(ordered), thin
-    ):  # of several seconds the highest: a peak must not fall between two points
+    for first in range(0, len(ordered), thin):
+        # Of several seconds the highest: a peak must not fall between two points.
         at = max(ordered[first : first + thin], key=curve.__getitem__)
         x = LEFT + (WIDTH - LEFT) * at / max(seconds, 1.0)
         y = HEIGHT - BOTTOM - (HEIGHT - BOTTOM - TOP) * min(curve[at] / top, 1.0)

@@ -18,10 +18,9 @@ from harness.building.given import check_raft_jar
 from harness.kafka.distribution import Distribution, distribution_of
 from harness.kafka.lock import read_lock
 from harness.kafka.release_lines import line_of
-from harness.proof.bytecode import LogStatement, prepare_bytecode, read_each, read_statements
+from harness.proof.bytecode import Classes, LogStatement, prepare_bytecode, read_each, read_statements
 from harness.proof.dropin import rules
 from harness.proof.dropin.class_changes import (
-    Classes,
     CompiledBaseline,
     compare_nests,
     compare_presence,

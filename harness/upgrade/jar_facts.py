@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from harness.base.archives import entry_names, open_archive, read_entry
+from harness.kafka.jar_names import jar_name
 from harness.toolbox.downloads import sha256_of
 
 # A class of each that shows what it was compiled for (JVM specification, 4.1: bytes 6 and 7 are the major version).
@@ -21,8 +22,6 @@ _LOGGING = {
     "org/slf4j/impl/Log4jLoggerAdapter.class": "log4j 1",
     "ch/qos/logback/classic/Logger.class": "logback",
 }
-# Of log4j-1.2-api-2.25.3.jar the version is the last of both numbers; 4.1.0.Final-redhat-00001 is one version.
-_NAMED = re.compile(r"(?P<name>.+?)-(?P<version>\d(?:(?!-[a-z]+-\d+\.\d)[\w.+-])*)\.jar")
 _OWN = re.compile(r"(kafka|connect|trogdor)[-_].*")
 
 
@@ -47,8 +46,8 @@ def libraries_of(jars: Sequence[Path]) -> dict[str, str]:
     """Return the versions of jars that are not Kafka's own, by their names without it; some have two of one name."""
     found: dict[str, list[str]] = defaultdict(list)
     for jar in jars:
-        if (named := _NAMED.fullmatch(jar.name)) and not _OWN.fullmatch(jar.name):
-            found[named["name"]].append(named["version"])
+        if (named := jar_name(jar.name)) and not _OWN.fullmatch(jar.name):
+            found[named.module].append(named.version)
     return {name: ", ".join(sorted(versions)) for name, versions in found.items()}
 
 

@@ -10,9 +10,9 @@ from harness.building.builders.ecj import Ecj, ecj_of
 from harness.building.jars import classes_in, resources_of, write_jar
 from harness.kafka.distribution import Distribution
 from harness.kafka.lock import read_lock
-from harness.proof.bytecode import BytecodeTools, prepare_bytecode, read_classes
+from harness.proof.bytecode import BytecodeTools, Classes, prepare_bytecode, read_classes
 from harness.proof.dropin.blocking import compare_blocking
-from harness.proof.dropin.class_changes import Classes, CompiledBaseline
+from harness.proof.dropin.class_changes import CompiledBaseline
 from harness.toolbox.lockfile import Purpose
 from harness.toolbox.toolbox import Toolbox
 

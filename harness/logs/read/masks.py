@@ -59,10 +59,10 @@ def _upper_case_digest() -> str:
 # `5.3s` and `PT1.5S`, by what is left of them then.
 _DECIMAL = r"(?:<n>|ⁿ)(?:\.(?:<n>|ⁿ))*\.ⁿ"
 
-# Order matters: an address goes before the numbers it is made of, hexadecimal after plain numbers. So that a
-# template is its own template, no mask matches a part of a word, and a number that is one leaves a letter (`ⁿ`).
 _DAY, _MONTH = "(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)", "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 
+# Order matters: an address goes before the numbers it is made of, hexadecimal after plain numbers. So that a
+# template is its own template, no mask matches a part of a word, and a number that is one leaves a letter (`ⁿ`).
 MASKS = (
     # As java.util.Date writes a time: day and zone are words.
     Mask("date", rf"\b{_DAY} {_MONTH} \d\d \d\d:\d\d:\d\d [A-Z][\w:+-]* \d{{4}}\b", "<n>"),

@@ -17,12 +17,11 @@ from harness.building.every_config import EveryConfig, read_every_config
 from harness.kafka.distribution import Distribution
 from harness.kafka.patching import Series
 from harness.model.proof import ChangedMethod, Difference, Severity
-from harness.proof.bytecode import BytecodeTools, prepare_bytecode, read_each, read_references, read_statements
+from harness.proof.bytecode import BytecodeTools, Classes, prepare_bytecode, read_each, read_references, read_statements
 from harness.proof.dropin import rules
 from harness.proof.dropin.api import compare_apis
 from harness.proof.dropin.blocking import compare_blocking
 from harness.proof.dropin.class_changes import (
-    Classes,
     Comparison,
     CompiledBaseline,
     Named,

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from harness.model.proof import Difference
-from harness.proof.bytecode import Use
+from harness.proof.bytecode import Classes, Use
 from harness.proof.dropin import rules
 from harness.proof.dropin.blocking_calls import BLOCKS
 from harness.proof.dropin.call_graph import CallGraph, Method
-from harness.proof.dropin.class_changes import Classes, CompiledBaseline, top_level
+from harness.proof.dropin.class_changes import CompiledBaseline, top_level
 
 _MOST_STEPS = 5  # of the way from the loop to a call
 _LAMBDA = re.compile(r"lambda\$(\w+)\$\d+")

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
 from harness.model.proof import ChangedMethod, Difference, Severity
-from harness.proof.bytecode import ClassFacts, FieldFacts, MethodFacts
+from harness.proof.bytecode import Classes, ClassFacts, FieldFacts, MethodFacts
 from harness.proof.dropin import rules
 from harness.proof.dropin.class_diff import UNCERTAIN, describe_change
 from harness.proof.dropin.idioms import LAMBDA, is_lambda
 from harness.proof.dropin.linkage import is_inherited
 from harness.proof.dropin.source_methods import Member, Nest, Reading, bodies, uses_in
 
-Classes = Mapping[str, ClassFacts]
 Named = frozenset[str] | None  # the top-level classes that may change; None where nothing says which
 
 _PRIVATE, _SYNTHETIC = 0x2, 0x1000

@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.model.proof import Difference
-from harness.proof.bytecode import BytecodeTools, ClassFacts, Kin, Reference, read_kin
+from harness.proof.bytecode import BytecodeTools, Classes, Kin, Reference, read_kin
 from harness.proof.dropin import rules
 from harness.proof.dropin.loading import ask_probe, complaints_in
 from harness.toolbox.java import JavaRuntime
 
-Classes = Mapping[str, ClassFacts]
 References = Mapping[Path, Sequence[Reference]]
 Lacking = tuple[str, str]  # a class, and the abstract method that it lacks
 

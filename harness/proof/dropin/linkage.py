@@ -6,10 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from harness.model.proof import Difference
-from harness.proof.bytecode import ClassFacts, FieldFacts, MethodFacts, Reference
+from harness.proof.bytecode import Classes, ClassFacts, FieldFacts, MethodFacts, Reference
 from harness.proof.dropin import rules
-
-Classes = Mapping[str, ClassFacts]
 
 _OF_EVERY_OBJECT = ("toString()Ljava/lang/String;", "hashCode()I", "equals(Ljava/lang/Object;)Z")
 _PUBLIC, _PRIVATE, _PROTECTED, _STATIC, _FINAL, _INTERFACE = 0x1, 0x2, 0x4, 0x8, 0x10, 0x200

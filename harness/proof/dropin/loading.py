@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from harness.base.errors import HarnessError
@@ -14,11 +14,9 @@ from harness.building.compiling import Builder
 from harness.building.configdef import failure_in
 from harness.building.java_programs import QUICK, compiled_probe
 from harness.model.proof import Difference
-from harness.proof.bytecode import ClassFacts, Use
+from harness.proof.bytecode import Classes, Use
 from harness.proof.dropin import rules
 from harness.toolbox.java import JavaRuntime
-
-Classes = Mapping[str, ClassFacts]
 
 _SOURCE = "LoadProbe.java"
 _TIMEOUT_SECONDS = 120
@@ -31,7 +29,7 @@ def prepare_loader(builder: Builder, cache: Path) -> Path:
 
 
 def check_loading(
-    java: JavaRuntime, loader: Path, jar: Path, classes: Mapping[str, ClassFacts], others: Sequence[Path]
+    java: JavaRuntime, loader: Path, jar: Path, classes: Classes, others: Sequence[Path]
 ) -> tuple[Difference, ...]:
     """Return the classes that do not load, and the uses, of whatever jar, that resolve to nothing.
 
@@ -85,7 +83,7 @@ class LinkQuestion:
         return rules.REFERENCE_UNRESOLVED.broken(used, f"{self.user} uses {used}, line {self.use.line}: {why}")
 
 
-def questions_about(classes: Mapping[str, ClassFacts]) -> list[LinkQuestion]:
+def questions_about(classes: Classes) -> list[LinkQuestion]:
     """Return what to load and resolve: each class, and each thing that it uses, once: not all may use the same."""
     uses: dict[tuple[str, ...], LinkQuestion] = {}
     for facts in classes.values():

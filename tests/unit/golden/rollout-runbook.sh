@@ -473,10 +473,22 @@ failed_is_left() {
     [ -n "$FAILED" ] && [ "$FAILED" != "$NODE" ] && is_in "$FAILED" "$LEFT"
 }
 
+# not_yet: on the way back, why the whole cluster cannot be as checks A want it; nothing where it can.
+not_yet() {
+    [ "$MODE" = back ] || return 0
+    down=$(down_in "$(without "$NODE" "$LEFT")")
+    if [ -n "$down" ]; then
+        printf 'nodes%s are down too: checks A are made when they were started' "$down"
+    elif failed_is_left; then
+        printf 'node %s failed: checks A are made after its turn' "$FAILED"
+    fi
+}
+
 # turn NODE JAR: checks B, stop the node, put a jar in place (new, base, none), start it, checks A.
 turn() {
-    NODE=$1 STARTED=no began=$(now)
+    NODE=$1 STARTED=no began=$(now) runs=yes
     if [ "$MODE" = back ] && ! is_running "$NODE" </dev/null; then
+        runs=no
         say "node $NODE is down: nothing is checked before its turn"
     else
         checks=$CHECKS_BEFORE
@@ -487,11 +499,10 @@ turn() {
         say "node $NODE: checks B, for $BEFORE_SECONDS s at most"
         await "$BEFORE_SECONDS" $checks || halt "$PROBLEM; node $NODE was not touched"
         no_spare
-        TOUCHED=" $NODE$(without "$NODE" "$TOUCHED")"
-        failed_is_left || FAILED=$NODE
-        stop_in_time
     fi
+    TOUCHED=" $NODE$(without "$NODE" "$TOUCHED")"
     failed_is_left || FAILED=$NODE
+    [ "$runs" = no ] || stop_in_time
     if [ "$2" != none ]; then
         say "node $NODE: install $2"
         install_jar "$NODE" "$2" </dev/null || halt "install_jar $NODE $2 failed"
@@ -499,15 +510,9 @@ turn() {
     say "node $NODE: start"
     start_node "$NODE" </dev/null || halt "start_node $NODE failed"
     STARTED=yes
-    down=$(down_in "$(without "$NODE" "$LEFT")")
-    if [ "$MODE" = back ] && [ -n "$down" ]; then
-        say "nodes$down are down too: checks A are made when they were started"
-        JAR=$2
-        await "$AFTER_SECONDS" holds_jar || halt "$PROBLEM"
-        return 0
-    fi
-    if failed_is_left; then
-        say "node $FAILED failed: checks A are made after its turn"
+    why=$(not_yet)
+    if [ -n "$why" ]; then
+        say "$why"
         JAR=$2
         await "$AFTER_SECONDS" holds_jar || halt "$PROBLEM"
         return 0
