@@ -7,6 +7,7 @@ from harness.scenario import (
     has_leader,
     has_new_leader,
     is_up,
+    isr_is_whole,
     kill,
     kraft,
     produce,
@@ -56,6 +57,7 @@ def busy_cluster(plan, cluster, observer):
         plan.do(kill(dying, after="2s"), kill(also_dying), start(dying), start(also_dying))
         plan.expect(has_leader(), within="30s", named="leader_after_majority_died")
         voter_moves.expect_whole(plan, observer, "after_majority_died")
+        plan.expect(isr_is_whole("orders"), within="30s", named="isr_is_whole_after_majority_died")
         plan.expect(quorum_is_described(), within="10s", named="quorum_is_described_after_majority_died")
     with plan.phase("nothing happens"):
         plan.measure("idle", "20s")

@@ -7,6 +7,7 @@ from harness.scenario import (
     has_no_leader,
     hold,
     hold_followers,
+    isr_is_whole,
     kill,
     kraft,
     lag_is_described,
@@ -85,3 +86,4 @@ def leader_loss(plan, cluster, observer):
         plan.do(release_followers())
         plan.expect(has_leader(), within=AN_ELECTION, named="leader_after_nobody_led")
         voter_moves.expect_whole(plan, observer, "after_nobody_led")
+        plan.expect(isr_is_whole("orders"), within="30s", named="isr_is_whole_after_nobody_led")

@@ -7,6 +7,7 @@ from harness.scenario import (
     has_new_leader,
     has_uncommitted_tail,
     heal,
+    isr_is_whole,
     keep_ledger,
     kraft,
     let_pass,
@@ -55,4 +56,6 @@ def partitions(plan, cluster, observer):
             voter_moves.expect_whole(plan, observer, f"after_{called}_was_cut_off")
     with plan.phase("replicas are compared"):
         for topic in ("idempotent", "transactional", "one-ack"):
-            plan.expect(replicas_agree(topic), within="20s", named=f"replicas_agree_on_{topic.replace('-', '_')}")
+            named = topic.replace("-", "_")
+            plan.expect(isr_is_whole(topic), within="30s", named=f"isr_is_whole_of_{named}")
+            plan.expect(replicas_agree(topic), within="20s", named=f"replicas_agree_on_{named}")

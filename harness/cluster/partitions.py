@@ -40,7 +40,7 @@ class Partition:
 
 @dataclass(frozen=True, slots=True)
 class PartitionView:
-    """The first partition of a topic as one broker has it; `leader` is -1 without one, `isr` in Kafka's own order."""
+    """One partition of a topic as one broker has it; `leader` is -1 without one, `isr` in Kafka's own order."""
 
     leader: int
     epoch: int
@@ -50,22 +50,26 @@ class PartitionView:
 
 def view_of(wire: Wire, address: Address, topic: str, timeout: float = 1.0) -> PartitionView | None:
     """Return a topic's first partition as a broker has it, None where it knows no such topic. Raises Unreachable."""
-    found = [each for each in _partitions_of(wire, address, topic, timeout) if int(each.partition_index) == 0]
-    if not found:
-        return None
-    partition = found[0]
-    return PartitionView(
-        int(partition.leader_id),
-        int(partition.leader_epoch),
-        tuple(map(int, partition.replica_nodes)),
-        tuple(map(int, partition.isr_nodes)),
-    )
+    return views_of(wire, address, topic, timeout).get(0)
 
 
 def replicas_of(wire: Wire, address: Address, topic: str, timeout: float = 1.0) -> dict[int, tuple[int, ...]]:
     """Return who has a replica of each partition of a topic, as a broker has it. Raises Unreachable."""
+    return {number: view.replicas for number, view in views_of(wire, address, topic, timeout).items()}
+
+
+def views_of(wire: Wire, address: Address, topic: str, timeout: float = 1.0) -> dict[int, PartitionView]:
+    """Return every partition of a topic as a broker has it, by number. Raises Unreachable."""
     found = _partitions_of(wire, address, topic, timeout)
-    return {int(each.partition_index): tuple(map(int, each.replica_nodes)) for each in found}
+    return {
+        int(each.partition_index): PartitionView(
+            int(each.leader_id),
+            int(each.leader_epoch),
+            tuple(map(int, each.replica_nodes)),
+            tuple(map(int, each.isr_nodes)),
+        )
+        for each in found
+    }
 
 
 def _partitions_of(wire: Wire, address: Address, topic: str, timeout: float) -> list[Any]:

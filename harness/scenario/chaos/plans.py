@@ -14,6 +14,7 @@ from harness.scenario.actions.kill import kill
 from harness.scenario.actions.let_pass import await_time
 from harness.scenario.actions.start import start
 from harness.scenario.chaos.schedule import Disruption, Disturbance, Turn, only, schedule, turns
+from harness.scenario.conditions.isr_is_whole import isr_is_whole
 from harness.scenario.conditions.leadership import has_leader
 from harness.scenario.conditions.replicas_agree import replicas_agree
 from harness.scenario.loads.ledger import keep_ledger
@@ -119,6 +120,7 @@ def _fill(plan: Plan, cluster: ClusterRef, observer: NodeRef, disruptions: Itera
         plan.expect(has_leader(), within=_WHOLE, named="somebody_leads_after_chaos")
         voter_moves.expect_whole(plan, observer, "after_chaos")
         for topic in _LEDGERS:
+            plan.expect(isr_is_whole(topic), within="30s", named=f"isr_is_whole_of_{topic}")
             plan.expect(replicas_agree(topic), within="20s", named=f"replicas_agree_on_{topic}")
 
 
