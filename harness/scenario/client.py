@@ -6,6 +6,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Sequence
+from dataclasses import replace
 
 from confluent_kafka import KafkaException
 
@@ -87,14 +88,17 @@ class Client(ABC):
         """Compare what was promised with what is there, read through these brokers. Raises TimeoutError."""
 
     def report(self, brokers: Sequence[Address]) -> ClientReport:
-        """Return the report; one that could not be drawn up says why."""
-        unread = self._fault or ("the client did not end" if self._thread.is_alive() else "")
+        """Return the report; one that could not be drawn up, or that may lack something, says why.
+
+        What was acknowledged before a client failed is promised all the same.
+        """
+        if self._thread.is_alive():
+            return self.unread("the client did not end")
         try:
-            if not unread:
-                return self.compare(brokers)
+            found = self.compare(brokers)
         except (TimeoutError, KafkaException) as error:
-            unread = str(error)
-        return self.unread(unread)
+            return self.unread(self._fault or str(error))
+        return replace(found, unread=found.unread or self._fault)
 
     def unread(self, why: str) -> ClientReport:
         """Return a report that says why nothing could be compared."""

@@ -227,6 +227,37 @@ class Sender:
     commit_transaction = abort_transaction = flush = poll
 
 
+@pytest.mark.parametrize(("stored", "lost"), [((0,), 1), ((0, 1), 0)])
+def test_what_was_acknowledged_before_a_producer_failed_for_good_is_looked_for_all_the_same(
+    tmp_path, monkeypatch, stored, lost
+):
+    client = client_of(tmp_path, per_second=5000)
+
+    class Fails(Sender):
+        def produce(self, topic, value, key, partition):
+            if len(self.sent) == 2:  # what is on its way to the client is answered yet
+                client.stopping.set()
+                raise KafkaException("out of order")
+            super().produce(topic, value, key, partition)
+
+    class Waits(Reader):
+        def consume(self, most, seconds):
+            client.stopping.wait(5.0)
+            return super().consume(most, seconds)
+
+    monkeypatch.setattr(client, "_producer", lambda: Fails(client))
+    monkeypatch.setattr(module, "Consumer", lambda _settings: Waits(client, message_of(0, 0), message_of(1, 1)))
+    monkeypatch.setattr(module, "high_watermarks", lambda *_: {0: 2})
+    records = [StoredRecord(0, number, b"", str(number).encode()) for number in stored]
+    monkeypatch.setattr(module, "read_back", lambda *_, committed: records)
+    client.start()
+    assert client.stopping.wait(5.0)
+    client.stop()
+    report = client.report([])
+    assert (report.acknowledged, report.lost, report.unread) == (2, lost, "the client failed: out of order")
+    assert not client.pauses.all_answered_since(0.0), "nothing is expected any more of a client that failed"
+
+
 class Time:
     """A clock that goes on while somebody waits."""
 

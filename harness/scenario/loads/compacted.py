@@ -57,6 +57,13 @@ class CompactedClient(Client):
     def work(self) -> None:
         """Write until stopped."""
         producer = Producer(client_settings(self.brokers) | {"acks": "all", "enable.idempotence": True})
+        try:
+            self._produce(producer)
+        finally:
+            producer.flush(self.patience_seconds if self.patient else 0.0)
+            self.pauses.close()
+
+    def _produce(self, producer: Producer) -> None:
         number = 0
         while not self.stopping.is_set():
             key = number % _KEYS
@@ -69,7 +76,6 @@ class CompactedClient(Client):
             )
             number += 1
             producer.poll(0.05)
-        producer.flush(self.patience_seconds if self.patient else 0.0)
 
     def _delivered(self, key: str, number: int) -> Callable[[KafkaError | None, Message], None]:
         def on_delivery(error: KafkaError | None, message: Message) -> None:

@@ -157,16 +157,23 @@ class LedgerClient(Client):
         consumer = threading.Thread(target=self._watch, name=f"{self.name} consumer", daemon=True)
         consumer.start()
         self._due = time.monotonic()
-        if self._load.promise.transactional:
-            self._in_transactions()
-        else:
-            producer = self._producer()
+        try:
+            if self._load.promise.transactional:
+                self._in_transactions()
+            else:
+                self._steadily(self._producer())
+        finally:
+            self._enter_answers()
+            self.pauses.close()
+            self.stopping.wait()  # the consumer goes on without a producer that failed
+            consumer.join(_JOIN_SECONDS)
+
+    def _steadily(self, producer: Producer) -> None:
+        try:
             while not self.stopping.is_set():
                 self._send(producer, _BATCH)
+        finally:
             producer.flush(self.patience_seconds if self.patient else 0.0)
-            self._enter_answers()
-        self.pauses.close()
-        consumer.join(_JOIN_SECONDS)
 
     def _producer(self) -> Producer:
         told = {"on_delivery": self._told}

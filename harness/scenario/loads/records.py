@@ -68,6 +68,13 @@ class RecordsClient(Client):
             | {"acks": self._load.acks, "enable.idempotence": self._load.acks == "all", "linger.ms": 5}
             | {"message.timeout.ms": _GIVEN_UP_AFTER_MS, "queue.buffering.max.messages": _MOST_WAITING}
         )
+        try:
+            self._produce(producer)
+        finally:
+            producer.flush(self.patience_seconds if self.patient else 0.0)
+            self.pauses.close()
+
+    def _produce(self, producer: Producer) -> None:
         number, due = 0, time.monotonic()
         while not self.stopping.is_set():
             producer.produce(
@@ -80,8 +87,6 @@ class RecordsClient(Client):
             number, due = number + 1, due + 1 / self._load.per_second
             while (left := due - time.monotonic()) > 0 and not self.stopping.is_set():
                 producer.poll(left)  # returns early whenever there is a delivery to report
-        producer.flush(self.patience_seconds if self.patient else 0.0)
-        self.pauses.close()
 
     def _delivered(self, error: KafkaError | None, message: Message) -> None:
         if error is not None:
