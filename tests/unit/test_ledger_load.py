@@ -7,6 +7,7 @@ from confluent_kafka import KafkaError, KafkaException
 
 from harness.cluster.address import Address
 from harness.scenario.ledger.history import Ended
+from harness.scenario.loads import along
 from harness.scenario.loads import ledger as module
 from harness.scenario.loads.ledger import LedgerClient, keep_ledger
 from harness.scenario.loads.readback import StoredRecord
@@ -72,27 +73,44 @@ def test_what_was_acknowledged_and_is_not_there_counts_as_lost(tmp_path, monkeyp
 
 
 class Reader:
-    """A consumer that gets these messages, and raises what is among them."""
+    """A consumer that gets these messages, and raises what is among them; leaders say that partition 0 ends at `end`.
 
-    def __init__(self, client, *messages):
-        self._client, self._messages = client, list(messages)
+    All is written when it has given the last but one.
+    """
+
+    def __init__(self, client, *messages, end=1):
+        self._client, self._messages, self._end = client, list(messages), end
 
     def assign(self, parts):
         pass
 
     def consume(self, most, _seconds):
         if len(self._messages) < 2:
-            self._client.stopping.set()
+            self._client._along.all_is_written(patient=True)
         message = self._messages.pop(0) if self._messages else None
         if isinstance(message, Exception):
             raise message
         return [message][:most] if message else []
 
-    def get_watermark_offsets(self, _part, *, cached):
-        return (0, 1) if cached else None
+    def get_watermark_offsets(self, _part, *, cached=False, timeout=0.0):
+        if timeout and self._end is None:
+            raise KafkaException("no leader")
+        return None if self._end is None else (0, self._end)
 
     def close(self):
         pass
+
+
+def end_at(offset):
+    message = message_of("", offset)
+    message.error = lambda: KafkaError(KafkaError._PARTITION_EOF)
+    return message
+
+
+def read_along(client, monkeypatch, *messages, end=1):
+    monkeypatch.setattr(along, "DRAIN_SECONDS", 0.2)
+    monkeypatch.setattr(along, "Consumer", lambda _settings: Reader(client, *messages, end=end))
+    client._read_along()
 
 
 def message_of(number, offset):
@@ -104,7 +122,7 @@ def message_of(number, offset):
     ("messages", "why"),
     [
         ([message_of(0, 0)], ""),
-        ([], "its consumer saw nothing"),
+        ([], "its consumer got to 0 of 1 in partition 0"),
         ([message_of(0, 0), KafkaException("no such group")], "its consumer failed: no such group"),
         ([message_of("x", 0)], "its consumer failed: invalid literal for int() with base 10: b'x'"),
     ],
@@ -115,10 +133,37 @@ def test_a_ledger_whose_consumer_saw_too_little_says_so_and_is_judged_all_the_sa
     client = client_of(tmp_path)
     answered(client, 0, 0)
     answered(client, 1, 1)
-    monkeypatch.setattr(module, "Consumer", lambda _settings: Reader(client, *messages))
-    client._watch()
+    read_along(client, monkeypatch, *messages)
     report = report_of(client, monkeypatch, 0)
     assert (report.unread, report.lost) == (why, 1)
+
+
+@pytest.mark.parametrize(
+    ("messages", "end", "why"),
+    [
+        ([message_of(0, 0), message_of(1, 1)], 2, ""),
+        ([message_of(0, 0)], 2, "its consumer got to 1 of 2 in partition 0"),
+        ([message_of(0, 0), end_at(2)], 2, ""),  # a marker of a transaction is no record
+        ([end_at(2), message_of(0, 0)], 2, ""),
+        ([message_of(0, 0), end_at(1)], 2, "its consumer got to 1 of 2 in partition 0"),
+        ([message_of(0, 0), end_at(5)], 2, ""),
+        ([message_of(0, 0)], None, ""),  # nobody says where it ends: reading back asks again
+    ],
+)
+def test_a_consumer_reads_on_to_the_end_that_the_producer_left_or_says_how_far_it_got(
+    tmp_path, monkeypatch, messages, end, why
+):
+    client = client_of(tmp_path)
+    answered(client, 0, 0)
+    read_along(client, monkeypatch, *messages, end=end)
+    assert report_of(client, monkeypatch, 0).unread == why
+
+
+def test_who_waits_for_nothing_does_not_read_on(tmp_path, monkeypatch):
+    client = client_of(tmp_path)
+    client._along.all_is_written(patient=False)
+    read_along(client, monkeypatch, end=7)
+    assert not client._along.unseen
 
 
 def test_a_ledger_whose_consumer_still_reads_is_not_known_to_be_whole(tmp_path, monkeypatch):
@@ -153,9 +198,7 @@ def test_of_a_topic_that_others_write_to_only_what_is_a_number_is_accounted_for(
     client = client_of(tmp_path, existing=True)
     answered(client, 0, 0)
     answered(client, 1, 2)
-    reader = Reader(client, message_of(0, 0), message_of("x" * 100, 1), message_of(1, 2))
-    monkeypatch.setattr(module, "Consumer", lambda _settings: reader)
-    client._watch()
+    read_along(client, monkeypatch, message_of(0, 0), message_of("x" * 100, 1), message_of(1, 2), end=3)
     report = report_of(client, monkeypatch, 0, "x" * 100, 1)
     assert (report.lost, report.violations, report.unread) == (0, (), "")
     assert [number for _, number in client._ledger.history.seen] == [0, 1]
@@ -240,13 +283,8 @@ def test_what_was_acknowledged_before_a_producer_failed_for_good_is_looked_for_a
                 raise KafkaException("out of order")
             super().produce(topic, value, key, partition)
 
-    class Waits(Reader):
-        def consume(self, most, seconds):
-            client.stopping.wait(5.0)
-            return super().consume(most, seconds)
-
     monkeypatch.setattr(client, "_producer", lambda: Fails(client))
-    monkeypatch.setattr(module, "Consumer", lambda _settings: Waits(client, message_of(0, 0), message_of(1, 1)))
+    monkeypatch.setattr(along, "Consumer", lambda _settings: Reader(client, message_of(0, 0), message_of(1, 1)))
     monkeypatch.setattr(module, "high_watermarks", lambda *_: {0: 2})
     records = [StoredRecord(0, number, b"", str(number).encode()) for number in stored]
     monkeypatch.setattr(module, "read_back", lambda *_, committed: records)
@@ -344,7 +382,7 @@ def test_a_transaction_that_is_left_open_is_ended_by_the_producer_that_takes_its
 
 def test_a_batch_that_a_consumer_got_is_seen_in_its_order_with_the_newest_watermark(tmp_path):
     client = client_of(tmp_path)
-    client._saw([message_of(4, 0), message_of(2, 1)])
-    client._note_watermarks(Reader(client), {0})
+    client._along.saw([message_of(4, 0), message_of(2, 1)])
+    client._along.note_watermarks(Reader(client), {0})
     assert client._ledger.history.seen == [((0, 0), 4), ((0, 1), 2)]
     assert client._ledger.history.highest == {0: 1}

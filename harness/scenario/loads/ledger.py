@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
+from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from harness.cluster.address import Address
 from harness.cluster.segments import Writer, writers
@@ -18,6 +18,7 @@ from harness.model.clients import ClientReport
 from harness.scenario.client import Client
 from harness.scenario.ledger.history import NO_TRANSACTION, Ended, History, Ledger, Place
 from harness.scenario.ledger.judge import Findings, judge, repeated, violations
+from harness.scenario.loads.along import DRAIN_SECONDS, ReadsAlong
 from harness.scenario.loads.readback import client_settings, high_watermarks, read_back
 from harness.scenario.loads.topics import OFFSETS_TOPIC, Placement, partitions_of
 from harness.scenario.verbs import load
@@ -28,10 +29,11 @@ _GIVEN_UP_AFTER_MS = 60000
 _TRANSACTION = 10
 _ABORTED_EVERY = 5
 _TRANSACTION_SECONDS = 10.0
-_JOIN_SECONDS = 5.0
-# What is due is sent in bunches, and what came is taken in batches: one by one they take several times the processor.
+_LAST_ANSWERS_SECONDS = 10.0
+_READING_ON_SECONDS = DRAIN_SECONDS + 10.0  # who does not answer is waited for as well
+# What is due is sent in bunches: one by one they take several times the processor.
 _BUNCH_SECONDS = _ANSWERS_SECONDS = 0.02
-_BATCH, _BATCH_SECONDS = 500, 0.05
+_BATCH = 500
 _BY_KEY = -1  # instead of a partition
 _MOST_WAITING = 1_000_000  # of records, in the library: those of minutes without a leader
 
@@ -124,7 +126,7 @@ def _written_by(world: World, topic: str, places: Iterable[Place]) -> dict[Place
 class LedgerClient(Client):
     """A producer and a consumer, each in a thread, and the ledger of both."""
 
-    patience_seconds = 10.0
+    patience_seconds = _LAST_ANSWERS_SECONDS + _READING_ON_SECONDS
 
     def __init__(
         self,
@@ -136,7 +138,8 @@ class LedgerClient(Client):
     ) -> None:
         super().__init__(load.topic, f"records in a ledger, {load.promise.description}", brokers, range(partitions))
         if load.promise.transactional:
-            self.patience_seconds = 3 * _TRANSACTION_SECONDS  # for the last, and for ending one that was left open
+            # For the last, and for ending one that was left open.
+            self.patience_seconds = 3 * _TRANSACTION_SECONDS + _READING_ON_SECONDS
         self._load = load
         self._partitions = partitions
         self._written_by = written_by
@@ -145,7 +148,7 @@ class LedgerClient(Client):
         self._due = 0.0
         self._asked_to_commit = False
         self._answers: list[tuple[KafkaError | None, Message]] = []  # that were not entered yet
-        self._unseen = "its consumer did not end"
+        self._along = ReadsAlong(load.topic, partitions, self._ledger, self._is_ours)
 
     @property
     def history(self) -> History:
@@ -154,7 +157,7 @@ class LedgerClient(Client):
 
     def work(self) -> None:
         """Produce until stopped, and consume meanwhile."""
-        consumer = threading.Thread(target=self._watch, name=f"{self.name} consumer", daemon=True)
+        consumer = threading.Thread(target=self._read_along, name=f"{self.name} consumer", daemon=True)
         consumer.start()
         self._due = time.monotonic()
         try:
@@ -166,14 +169,18 @@ class LedgerClient(Client):
             self._enter_answers()
             self.pauses.close()
             self.stopping.wait()  # the consumer goes on without a producer that failed
-            consumer.join(_JOIN_SECONDS)
+            self._along.all_is_written(patient=self.patient)
+            consumer.join(_READING_ON_SECONDS)
+
+    def _read_along(self) -> None:
+        self._along.watch(self.brokers, committed=self._load.promise.transactional)
 
     def _steadily(self, producer: Producer) -> None:
         try:
             while not self.stopping.is_set():
                 self._send(producer, _BATCH)
         finally:
-            producer.flush(self.patience_seconds if self.patient else 0.0)
+            producer.flush(_LAST_ANSWERS_SECONDS if self.patient else 0.0)
 
     def _producer(self) -> Producer:
         told = {"on_delivery": self._told}
@@ -263,44 +270,9 @@ class LedgerClient(Client):
         producer.commit_transaction(_TRANSACTION_SECONDS)
         return Ended.COMMITTED
 
-    def _watch(self) -> None:
-        """Consume, and remember whether that went well: what nobody saw says nothing about what can be seen."""
-        try:
-            self._consume()
-        except (KafkaException, ValueError) as error:
-            self._unseen = f"its consumer failed: {error}"
-        else:
-            self._unseen = ""
-
-    def _consume(self) -> None:
-        """Read all partitions from their beginning until stopped; what cannot be read now is read later."""
-        isolation = "read_committed" if self._load.promise.transactional else "read_uncommitted"
-        own = {"group.id": "ledger-consumer", "enable.auto.commit": False, "auto.offset.reset": "earliest"}
-        consumer = Consumer(client_settings(self.brokers) | own | {"isolation.level": isolation})
-        parts = [TopicPartition(self.name, number, 0) for number in range(self._partitions)]
-        try:
-            consumer.assign(parts)
-            while not self.stopping.is_set():
-                batch = consumer.consume(_BATCH, _BATCH_SECONDS)
-                self._saw([message for message in batch if message.error() is None])
-                self._note_watermarks(consumer, {message.partition() or 0 for message in batch})
-        finally:
-            consumer.close()
-
-    def _saw(self, messages: Sequence[Message]) -> None:
-        ours = [(each, value) for each in messages if self._is_ours(value := each.value() or b"-1")]
-        self._ledger.seen([((each.partition() or 0, each.offset() or 0), int(value)) for each, value in ours])
-
     def _is_ours(self, value: str | bytes) -> bool:
         """Whether a record is to be accounted for: of a topic that others write to, only what names a number."""
         return self._load.placement is not None or value.isdigit()
-
-    def _note_watermarks(self, consumer: Consumer, partitions: Iterable[int]) -> None:
-        """Note what leaders said with the last fetch; the library has it already."""
-        for number in partitions:
-            watermarks = consumer.get_watermark_offsets(TopicPartition(self.name, number), cached=True)
-            if watermarks and watermarks[1] >= 0:
-                self._ledger.high_watermark(number, watermarks[1])
 
     def compare(self, brokers: Sequence[Address]) -> ClientReport:
         """Read everything back, and judge."""
@@ -339,7 +311,7 @@ class LedgerClient(Client):
     def _why_unseen(self) -> str:
         """Return why it is not known what consumers were given; empty where it is."""
         nothing = self.history.acknowledged and not self.history.seen
-        return self._unseen or ("its consumer saw nothing" if nothing else "")
+        return self._along.unseen or ("its consumer saw nothing" if nothing else "")
 
     def unread(self, why: str) -> ClientReport:
         """Return a report that says why nothing could be compared; what was acknowledged is known all the same."""

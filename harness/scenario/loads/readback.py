@@ -105,12 +105,13 @@ def _consume(consumer: Consumer, ends: dict[int, int], deadline: float) -> list[
         if message.error() is None:
             positions[partition] = offset + 1
             found[(partition, offset)] = StoredRecord(partition, offset, _bytes(message.key()), _bytes(message.value()))
-        elif _is_end(message):
+        elif is_end(message):
             positions[partition] = max(positions[partition], offset)
     return [found[place] for place in sorted(found)]
 
 
-def _is_end(message: Message) -> bool:
+def is_end(message: Message) -> bool:
+    """Whether this is no record, but says that a partition ends at its offset."""
     error = message.error()
     return error is not None and error.code() == KafkaError._PARTITION_EOF
 
