@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +26,14 @@ class StoredRecord:
     value: bytes
 
 
+@dataclass(frozen=True, slots=True)
+class Watermarks:
+    """Where a partition begins and ends, by its leader: the offset of its first record, and of the next to commit."""
+
+    low: int
+    high: int
+
+
 def client_settings(brokers: Sequence[Address]) -> dict[str, Any]:
     """Return client settings without librdkafka's own lines on stderr; moved brokers are found again quickly."""
     secured = next((each.settings for each in brokers if isinstance(each, SecuredAddress)), {})
@@ -43,9 +51,10 @@ def client_settings(brokers: Sequence[Address]) -> dict[str, Any]:
 def read_back(
     topic: str, partitions: int, brokers: Sequence[Address], *, committed: bool = False
 ) -> list[StoredRecord]:
-    """Return the records of a topic up to each partition's high watermark, in the order of its offsets.
+    """Return the records of a topic between each partition's watermarks, in the order of its offsets.
 
-    With `committed`, records of aborted transactions are left out. Raises TimeoutError, KafkaException.
+    What lies below the low one is not there. With `committed`, records of aborted transactions are left out.
+    Raises TimeoutError, KafkaException.
     """
     isolation = "read_committed" if committed else "read_uncommitted"
     consumer = Consumer(
@@ -54,16 +63,21 @@ def read_back(
         | {"isolation.level": isolation, "enable.partition.eof": True}
     )
     try:
-        ends = high_watermarks(topic, partitions, brokers)
+        bounds = watermarks(topic, partitions, brokers)
         deadline = time.monotonic() + READ_SECONDS
-        consumer.assign([TopicPartition(topic, number, 0) for number in ends])
-        return _consume(consumer, ends, deadline)
+        consumer.assign([TopicPartition(topic, number, each.low) for number, each in bounds.items()])
+        return _consume(consumer, bounds, deadline)
     finally:
         consumer.close()
 
 
 def high_watermarks(topic: str, partitions: int, brokers: Sequence[Address]) -> dict[int, int]:
-    """Return the end of each partition by its leader. Raises TimeoutError.
+    """Return the end of each partition by its leader. Raises TimeoutError."""
+    return {number: each.high for number, each in watermarks(topic, partitions, brokers).items()}
+
+
+def watermarks(topic: str, partitions: int, brokers: Sequence[Address]) -> dict[int, Watermarks]:
+    """Return where each partition begins and ends by its leader. Raises TimeoutError.
 
     A read-committed client gets the last stable offset instead: what a transaction just committed lies above it
     until the coordinator has written its markers, after the commit was acknowledged.
@@ -71,32 +85,32 @@ def high_watermarks(topic: str, partitions: int, brokers: Sequence[Address]) -> 
     consumer = Consumer(client_settings(brokers) | {"group.id": "ends", "isolation.level": "read_uncommitted"})
     deadline = time.monotonic() + READ_SECONDS
     try:
-        return {number: _high_watermark(consumer, topic, number, deadline) for number in range(partitions)}
+        return {number: _watermarks(consumer, topic, number, deadline) for number in range(partitions)}
     finally:
         consumer.close()
 
 
-def _high_watermark(consumer: Consumer, topic: str, partition: int, deadline: float) -> int:
+def _watermarks(consumer: Consumer, topic: str, partition: int, deadline: float) -> Watermarks:
     last: object = "no answer"
     while time.monotonic() < deadline:
         try:
-            _, end = consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=3)
+            low, high = consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=3)
         except KafkaException as error:
             last = error
             continue
-        return int(end)
+        return Watermarks(int(low), int(high))
     raise TimeoutError(f"the end of {topic}-{partition} was not known within {READ_SECONDS:g} s ({last})")
 
 
-def _consume(consumer: Consumer, ends: dict[int, int], deadline: float) -> list[StoredRecord]:
+def _consume(consumer: Consumer, bounds: Mapping[int, Watermarks], deadline: float) -> list[StoredRecord]:
     """Read until every partition's end; what lies before it may be no record (a control batch, a compacted one)."""
     found: dict[tuple[int, int], StoredRecord] = {}  # by offset: a record that is fetched twice is stored once
-    positions = dict.fromkeys(ends, 0)
-    while any(positions[number] < end for number, end in ends.items()):
+    positions = {number: each.low for number, each in bounds.items()}
+    while left := sum(max(each.high - positions[number], 0) for number, each in bounds.items()):
         message = consumer.poll(1.0)
         if time.monotonic() > deadline:
-            read, asked = sum(positions.values()), sum(ends.values())
-            raise TimeoutError(f"only {read} of {asked} offsets could be read back within {READ_SECONDS:g} s")
+            asked = sum(each.high - each.low for each in bounds.values())
+            raise TimeoutError(f"only {asked - left} of {asked} offsets could be read back within {READ_SECONDS:g} s")
         if message is None:
             continue
         offset, partition = message.offset(), message.partition()
