@@ -1,6 +1,17 @@
 """A network that is slow, narrow, lossy, and closed to clients here and there."""
 
-from harness.scenario import cut, degrade, heal, keep_ledger, kraft, let_pass, mend, scenario, voter_moves
+from harness.scenario import (
+    cut,
+    degrade,
+    heal,
+    keep_ledger,
+    kraft,
+    let_pass,
+    mend,
+    scenario,
+    voter_moves,
+    written_topics,
+)
 
 
 @scenario(
@@ -26,3 +37,4 @@ def bad_network(plan, cluster, observer):
         leader, follower, _ = plan.name_voters("leader", "one follower", "other follower")
         plan.do(cut(cluster.clients, (leader, follower)), let_pass("4s"), heal())
         voter_moves.expect_whole(plan, observer, "after_clients_were_cut")
+    written_topics.expect_whole(plan)

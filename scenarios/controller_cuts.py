@@ -10,6 +10,7 @@ from harness.scenario import (
     scenario,
     start_all,
     voters_caught_up,
+    written_topics,
 )
 from harness.scenario.bounds import FetchTimeouts
 
@@ -33,3 +34,4 @@ def controller_cuts(plan, cluster, *_):
     with plan.phase("the old controller follows"):
         plan.expect(has_given_up(old), within=FetchTimeouts(1.5), named="old_controller_gave_up")
         plan.expect(voters_caught_up(), within="20s", named="old_controller_follows")
+    written_topics.expect_whole(plan)

@@ -1,6 +1,6 @@
 """Who leads a partition next, in KRaft and in ZooKeeper mode."""
 
-from harness.scenario import election_moves, kraft, scenario, zookeeper
+from harness.scenario import election_moves, kraft, scenario, written_topics, zookeeper
 
 _KRAFT = kraft(controllers=1, observers=3, combined=False)
 _ZOOKEEPER = zookeeper(brokers=3)
@@ -10,6 +10,7 @@ _ZOOKEEPER = zookeeper(brokers=3)
 def elections(plan, cluster, *brokers):
     """Does the first of the assignment that is alive and in sync lead, and is it told how the leader went?"""
     election_moves.ask_for_clean_elections(plan)
+    written_topics.expect_whole(plan)
 
 
 @scenario(_KRAFT, suite="elections", budget="6m", properties=election_moves.IN_KRAFT)
@@ -22,6 +23,7 @@ def unclean_elections(plan, cluster, *brokers):
 def zookeeper_elections(plan, cluster, *brokers):
     """In ZooKeeper mode: does the first of the assignment that is alive and in sync lead, and is it told why?"""
     election_moves.ask_for_clean_elections(plan)
+    written_topics.expect_whole(plan)
 
 
 @scenario(_ZOOKEEPER, suite=("elections", "zookeeper"), budget="6m", properties=election_moves.IN_ZOOKEEPER)

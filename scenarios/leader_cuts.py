@@ -1,6 +1,6 @@
 """A leader behind a cut: what it still takes, who leads meanwhile, and what is lost when it comes back."""
 
-from harness.scenario import election_moves, keep_ledger, kraft, partition_cuts, scenario
+from harness.scenario import election_moves, keep_ledger, kraft, partition_cuts, scenario, written_topics
 
 CLUSTER = kraft(controllers=1, observers=3, combined=False, network=True)
 
@@ -15,6 +15,7 @@ def leader_cuts(plan, cluster, *_):
     partition_cuts.ask_of_a_leader_without_followers(plan, *brokers)
     partition_cuts.ask_of_a_deposed_leader(plan, cluster.coordinator, "coordinator", *brokers)
     partition_cuts.ask_of_a_deposed_leader(plan, cluster.all_but(first), "whole-cluster", *brokers)
+    written_topics.expect_whole(plan)
 
 
 @scenario(CLUSTER, suite="faults", budget="5m", properties=partition_cuts.IN_KRAFT)
@@ -23,3 +24,4 @@ def isr_of_one(plan, cluster, *_):
     brokers = election_moves.begin(plan)
     plan.background(keep_ledger("ledger"))
     partition_cuts.ask_of_an_isr_of_one(plan, cluster, *brokers)
+    written_topics.expect_whole(plan)

@@ -7,14 +7,13 @@ from harness.scenario import (
     has_new_leader,
     has_uncommitted_tail,
     heal,
-    isr_is_whole,
     keep_ledger,
     kraft,
     let_pass,
     quorum_is_described,
-    replicas_agree,
     scenario,
     voter_moves,
+    written_topics,
 )
 from harness.scenario.bounds import FetchTimeouts
 
@@ -54,8 +53,4 @@ def partitions(plan, cluster, observer):
             plan.expect(has_leader(), within=AN_ELECTION, named=f"leader_without_the_{called}")
             plan.do(heal())
             voter_moves.expect_whole(plan, observer, f"after_{called}_was_cut_off")
-    with plan.phase("replicas are compared"):
-        for topic in ("idempotent", "transactional", "one-ack"):
-            named = topic.replace("-", "_")
-            plan.expect(isr_is_whole(topic), within="30s", named=f"isr_is_whole_of_{named}")
-            plan.expect(replicas_agree(topic), within="20s", named=f"replicas_agree_on_{named}")
+    written_topics.expect_whole(plan)

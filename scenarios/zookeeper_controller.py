@@ -11,6 +11,7 @@ from harness.scenario import (
     start,
     start_all,
     stop,
+    written_topics,
     zookeeper,
 )
 
@@ -34,3 +35,4 @@ def zookeeper_controller_lost(plan, cluster, first, second, third):
         plan.expect(has_new_leader(), within="10s", named="another_controller_after_stop")
         plan.do(start(stopped))
         plan.expect(is_up(), within="30s", named="stopped_controller_comes_back")
+    written_topics.expect_whole(plan)

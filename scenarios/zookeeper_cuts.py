@@ -1,6 +1,6 @@
 """Cuts that exist in ZooKeeper mode only: from ZooKeeper, and of a controller that is a broker."""
 
-from harness.scenario import election_moves, keep_ledger, leads, partition_cuts, scenario, zookeeper
+from harness.scenario import election_moves, keep_ledger, leads, partition_cuts, scenario, written_topics, zookeeper
 
 CLUSTER = zookeeper(brokers=3, network=True)
 SUITES = ("faults", "zookeeper")
@@ -16,6 +16,7 @@ def zookeeper_cuts(plan, cluster, *_):
     partition_cuts.ask_of_a_deposed_leader(plan, cluster.coordinator, "coordinator", *brokers)
     everybody = (cluster.all_but(first), cluster.coordinator)
     partition_cuts.ask_of_a_deposed_leader(plan, everybody, "whole-cluster", *brokers)
+    written_topics.expect_whole(plan)
 
 
 @scenario(CLUSTER, suite=SUITES, budget="6m", properties=partition_cuts.IN_ZOOKEEPER)
@@ -29,3 +30,4 @@ def zookeeper_controller_cuts(plan, cluster, *_):
     partition_cuts.ask_of_a_deposed_controller(plan, cluster.coordinator, survivor, victim, old)
     with plan.phase("the old controller is a broker"):
         plan.expect(leads(survivor), within="20s", named="old_controller_is_a_broker")
+    written_topics.expect_whole(plan)

@@ -21,6 +21,9 @@ from harness.kafka.release_lines import Mode, line_of
 from harness.scenario import kraft, zookeeper
 from harness.scenario.accounts import Account, Offered
 from harness.scenario.actions import offer as offer_module
+from harness.scenario.actions.cut import Cut
+from harness.scenario.actions.degrade import Degrade
+from harness.scenario.actions.kill import Kill
 from harness.scenario.actions.offer import offer
 from harness.scenario.bounds import in_force
 from harness.scenario.conditions.features import has_feature
@@ -290,6 +293,29 @@ def test_replicas_of_every_topic_that_was_counted_are_compared(name):
     compared = {step.condition.topic for step in steps if named(step) and step.condition.name == "replicas_agree"}
     assert counted
     assert counted <= compared
+
+
+def disturbed():
+    """Return the scenarios that cut links, make them bad or kill nodes, and ask of faults or elections for it."""
+    asked = [each for each in load_all().values() if {*each.suites} & {"faults", "elections"}]
+    harms = (Cut, Degrade, Kill)
+    return [
+        each.name
+        for each in asked
+        if "gaps" not in each.suites
+        and any(isinstance(step, Do) and isinstance(step.action, harms) for step in steps_of(each.name))
+    ]
+
+
+@pytest.mark.parametrize("name", [*disturbed(), "chaos-17"])
+def test_every_topic_that_a_client_wrote_to_beside_faults_is_whole_and_the_same_in_the_end(name):
+    steps = steps_of(name)
+    written = {each.load.topic for each in steps if isinstance(each, Background)}
+    last = max((at for at, each in enumerate(steps) if isinstance(each, Do)), default=0)
+    for asked in ("isr_is_whole", "replicas_agree"):
+        assert written <= {
+            each.condition.topic for each in steps[last:] if named(each) and each.condition.name == asked
+        }
 
 
 @pytest.mark.parametrize("name", [*sorted({*CUTS} - {"lost-data"}), "bad-network", "partitions"])

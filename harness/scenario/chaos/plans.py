@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable
 
-from harness.scenario import voter_moves
+from harness.scenario import voter_moves, written_topics
 from harness.scenario.actions.begin_to_stop import begin_to_stop, start_stopped
 from harness.scenario.actions.cut import cut, heal
 from harness.scenario.actions.degrade import degrade, mend
@@ -14,9 +14,7 @@ from harness.scenario.actions.kill import kill
 from harness.scenario.actions.let_pass import await_time
 from harness.scenario.actions.start import start
 from harness.scenario.chaos.schedule import Disruption, Disturbance, Turn, only, schedule, turns
-from harness.scenario.conditions.isr_is_whole import isr_is_whole
 from harness.scenario.conditions.leadership import has_leader
-from harness.scenario.conditions.replicas_agree import replicas_agree
 from harness.scenario.loads.ledger import keep_ledger
 from harness.scenario.plan import NETWORK, ClusterRef, Plan, Scenario, kraft
 from harness.scenario.refs import NodeRef, fixed
@@ -26,7 +24,6 @@ SUITE = "chaos"
 TOPOLOGY = kraft(controllers=3, observers=1, network=True)
 _NAME = re.compile(r"chaos-(0|[1-9]\d{0,8})(?:-only((?:-[1-9]\d?)+))?")
 _BUDGET_SECONDS = 300.0
-_LEDGERS = ("idempotent", "transactional")
 _WHOLE = "60s"
 
 Verbs = tuple[Callable[[NodeRef, ClusterRef], Action], Callable[[NodeRef, ClusterRef], Action]]
@@ -119,9 +116,7 @@ def _fill(plan: Plan, cluster: ClusterRef, observer: NodeRef, disruptions: Itera
     with plan.phase("calm"):
         plan.expect(has_leader(), within=_WHOLE, named="somebody_leads_after_chaos")
         voter_moves.expect_whole(plan, observer, "after_chaos")
-        for topic in _LEDGERS:
-            plan.expect(isr_is_whole(topic), within="30s", named=f"isr_is_whole_of_{topic}")
-            plan.expect(replicas_agree(topic), within="20s", named=f"replicas_agree_on_{topic}")
+    written_topics.expect_whole(plan)
 
 
 def _act(turn: Turn, cluster: ClusterRef) -> Action:
