@@ -22,6 +22,7 @@ from harness.stages.run import carry_out, declared_runs
 from harness.toolbox.toolbox import Toolbox
 
 FOLDER = "shrunk"
+_TRIES = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,30 +35,57 @@ class Shrunk:
 
 
 def shrink(run_dir: Path, scenario: str, arm: str, toolbox: Toolbox, reporter: Reporter) -> Shrunk:
-    """Run parts of a schedule that failed on an arm, each once, below the run directory.
+    """Run a schedule that failed on an arm, and then parts of it, below the run directory.
 
-    A part fails as the whole did where the same expectation is unmet. What was run before is not run again. Raises
-    HarnessError for a run that is none of chaos's, that is not there, or that did not fail.
+    A part fails as the whole did where the same expectation is unmet. What was run before is not run again, but for
+    what could not be told: that is run once more. Raises HarnessError for a run that is none of chaos's, that is not
+    there, that did not fail or does not again, and for a part of which it cannot be told whether it fails.
     """
     directory = RunDirectory(run_dir)
     declared = directory.declaration.read()
     failed = _failed(directory, scenario, arm)
     check_builds_and_java(run_dir, declared, toolbox)
     cell = _cell(directory, declared, failed, toolbox, reporter)
-    known, root = load_all(), run_dir / FOLDER
+    root, every = RunDirectory(run_dir / FOLDER), [each.number for each in disruptions_of(scenario) or ()]
 
     def fails(numbers: Collection[int]) -> bool:
-        name = part_of(scenario, numbers)
-        part = replace(cell, key=RunKey(name, arm, 1), scenario=known[name])
-        carry_out([part], root, 1, reporter, f"run with {len(numbers)} faults")
-        found = RunDirectory(root).run(part.key).result.read()
-        return (found.outcome, found.expectation) == (Outcome.FAILED, failed.expectation)
+        return _fails_alike(_decided(cell, part_of(scenario, numbers), root, reporter), failed)
 
-    numbers = fewest([each.number for each in disruptions_of(scenario) or ()], fails)
+    if not _fails_alike(again := _decided(cell, scenario, root, reporter), failed):
+        raise HarnessError(
+            f"{scenario} did not fail by {failed.expectation} again on {arm}: it {_in_words(again)}.",
+            "What fails now and then cannot be made smaller: harness verify --repeats says how often it does. "
+            f"To try it once more, delete {root.path / 'runs' / scenario}.",
+            keeps=True,
+        )
+    numbers = fewest(every, fails)
     name = part_of(scenario, numbers)
     left = disruptions_of(name) or ()
     faults = tuple(f"{each.kind} node {each.node} from {each.begins:g} s to {each.ends:g} s" for each in left)
     return Shrunk(name, faults, failed.expectation)
+
+
+def _decided(cell: PlannedRun, name: str, root: RunDirectory, reporter: Reporter) -> RunResult:
+    """Return the result of a scenario, which is run once more where that could not be told. Raises HarnessError."""
+    for repeat in range(1, _TRIES + 1):
+        part = replace(cell, key=RunKey(name, cell.key.arm, repeat), scenario=load_all()[name])
+        carry_out([part], root.path, 1, reporter, f"run with {len(disruptions_of(name) or ())} faults")
+        found = root.run(part.key).result.read()
+        if found.outcome.is_decided:
+            return found
+    raise HarnessError(
+        f"{name} could not be told to fail or not in {_TRIES} runs: it is {_in_words(found)} ({found.reason}).",
+        f"Mend that, delete {root.path / 'runs' / name}, and give the command again: it goes on from there.",
+        keeps=True,
+    )
+
+
+def _fails_alike(result: RunResult, failed: RunResult) -> bool:
+    return (result.outcome, result.expectation) == (Outcome.FAILED, failed.expectation)
+
+
+def _in_words(result: RunResult) -> str:
+    return f"{result.outcome}({result.expectation})" if result.expectation else str(result.outcome)
 
 
 def _failed(directory: RunDirectory, scenario: str, arm: str) -> RunResult:

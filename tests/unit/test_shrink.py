@@ -22,7 +22,7 @@ LOST = "observer_follows_after_chaos"
 
 
 def result_of(key, outcome, expectation=""):
-    return RunResult(key.scenario, key.arm, Role.BASE, 1, outcome, expectation, "as a test says")
+    return RunResult(key.scenario, key.arm, Role.BASE, key.repeat, outcome, expectation, "as a test says")
 
 
 def write(directory, result):
@@ -31,11 +31,19 @@ def write(directory, result):
     run.result.write(result)
 
 
+class Ran(list):
+    """The names of what was run; `instead` says how a run of a name and a repeat ends, where not by its faults."""
+
+    def __init__(self):
+        super().__init__()
+        self.instead = {}
+
+
 @pytest.fixture
 def failed(tmp_path, monkeypatch):
     """Return a run directory in which chaos-17 failed on stock, and the parts that were run; 2 and 5 make it fail."""
     folder = write_sample(tmp_path / "run")
-    directory, ran = RunDirectory(folder), []
+    directory, ran = RunDirectory(folder), Ran()
     directory.request.write(Request())
     directory.declaration.write(replace(declaration(), scenarios=(DeclaredScenario("chaos-17"),)))
     write(directory, result_of(RunKey("chaos-17", "stock", 1), Outcome.FAILED, LOST))
@@ -47,11 +55,13 @@ def failed(tmp_path, monkeypatch):
         (cell,) = cells
         assert cell.scenario.name == cell.key.scenario
         ran.append(cell.key.scenario)
+        if told := ran.instead.get((cell.key.scenario, cell.key.repeat)):
+            return write(RunDirectory(root), result_of(cell.key, *told))
         numbers = {each.number for each in disruptions_of(cell.key.scenario)}
         outcome, by = (Outcome.FAILED, LOST) if numbers >= {2, 5} else (Outcome.PASSED, "")
         if numbers == {3}:
             outcome, by = Outcome.FAILED, "all_up_after_chaos"
-        write(RunDirectory(root), result_of(cell.key, outcome, by))
+        return write(RunDirectory(root), result_of(cell.key, outcome, by))
 
     for name, fake in (
         ("declared_runs", declared_runs),
@@ -81,6 +91,38 @@ def test_a_later_repeat_that_failed_can_be_made_smaller_too(failed):
     run.path.mkdir(parents=True)
     run.result.write(replace(result_of(run.key, Outcome.FAILED, LOST), repeat=2))
     assert shrink(folder, "chaos-17", "stock", common.toolbox(), common.reporter()).scenario == "chaos-17-only-2-5"
+
+
+def test_a_part_of_which_it_could_not_be_told_is_run_once_more(failed):
+    folder, ran = failed
+    ran.instead[("chaos-17-only-2-5", 1)] = (Outcome.INCONCLUSIVE, "host_not_starved")
+    assert shrink(folder, "chaos-17", "stock", common.toolbox(), common.reporter()).scenario == "chaos-17-only-2-5"
+    assert ran.count("chaos-17-only-2-5") == 2
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [((Outcome.INCONCLUSIVE, "ledger_read"), r"INCONCLUSIVE\(ledger_read\)"), ((Outcome.BROKEN,), "BROKEN")],
+)
+def test_a_part_of_which_it_cannot_be_told_at_all_ends_the_search_and_is_named(failed, told, said):
+    folder, ran = failed
+    ran.instead = {("chaos-17-only-2-5", repeat): told for repeat in (1, 2)}
+    with pytest.raises(HarnessError, match=f"chaos-17-only-2-5 could not be told .* {said}") as raised:
+        shrink(folder, "chaos-17", "stock", common.toolbox(), common.reporter())
+    assert str(folder / "shrunk" / "runs" / "chaos-17-only-2-5") in raised.value.hint
+    assert (folder / "shrunk" / "runs" / "chaos-17-only-2-5").is_dir()
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [((Outcome.PASSED,), "PASSED"), ((Outcome.FAILED, "all_up_after_chaos"), r"FAILED\(all_up_after_chaos\)")],
+)
+def test_a_whole_that_does_not_fail_so_again_is_not_made_smaller(failed, told, said):
+    folder, ran = failed
+    ran.instead[("chaos-17", 1)] = told
+    with pytest.raises(HarnessError, match=f"did not fail by {LOST} again on stock: it {said}"):
+        shrink(folder, "chaos-17", "stock", common.toolbox(), common.reporter())
+    assert ran == ["chaos-17"]
 
 
 @pytest.mark.parametrize(
