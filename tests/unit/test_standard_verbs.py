@@ -174,8 +174,40 @@ def test_a_change_of_voters_leaves_every_other_voter(condition, voters, holds):
 
 def test_without_a_leader_nobody_is_known_to_vote_no_more():
     assert not votes_no_more(FIRST).sample(world_of(Quorum(-1, 1, 9, {0: 1, 2: 1}))).ok
-    assert has_no_leader().sample(world_of(Quorum())).ok
-    assert not has_no_leader().sample(world_of(led())).ok
+
+
+@pytest.mark.parametrize(
+    ("accounts", "held", "is_down", "found"),
+    [
+        ({0: -1, 1: -1, 2: -1}, set(), set(), (True, True)),
+        ({0: -1, 1: 1, 2: -1}, set(), set(), (False, True)),
+        ({0: -1, 1: -1}, set(), set(), (False, False)),  # what node 2 would say nobody knows
+        ({0: -1, 1: -1}, {2}, set(), (True, True)),
+        ({0: -1, 1: -1}, set(), {2}, (True, True)),
+        ({1: -1}, {2}, set(), (False, False)),
+    ],
+)
+def test_nobody_leads_by_the_own_account_of_every_voter_that_runs_and_is_not_held(
+    monkeypatch, accounts, held, is_down, found
+):
+    def own_account(_wire, address):
+        voter = address.port - 20
+        if voter not in accounts:
+            raise Unreachable(f"node {voter} is silent")
+        return Quorum(accounts[voter], 7)
+
+    monkeypatch.setattr(probes, "own_account", own_account)
+    nodes = [node(number, is_running=number not in is_down) for number in range(4)]
+    sample = has_no_leader().sample(world_of(led(), nodes, held=held))
+    assert (sample.ok, sample.testable) == found
+
+
+def test_in_zookeeper_mode_nobody_leads_where_there_is_no_controller():
+    world = world_of(Quorum())
+    world.cluster.controllers = {}
+    assert has_no_leader().sample(world).ok
+    world.quorum = led
+    assert not has_no_leader().sample(world).ok
 
 
 @given(st.lists(st.integers(0, 10**12)), st.lists(st.integers(0, 10**12)))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from harness.cluster import probes
+from harness.cluster.protocol import Unreachable
 from harness.scenario.refs import NodeRef
 from harness.scenario.steps import Sample
 from harness.scenario.verbs import condition
@@ -28,15 +30,23 @@ class HasLeader:
 
 @dataclass(frozen=True, slots=True)
 class HasNoLeader:
-    """No voter that answers says that it leads."""
+    """Every voter that runs, and is not held, says that it does not lead; of one that is silent nobody can tell."""
 
     name: ClassVar[str] = "has_no_leader"
     description: str = "nobody leads"
 
     def sample(self, world: World) -> Sample:
-        """Look at the newest answer of the voters."""
-        quorum = world.quorum()
-        return Sample(quorum.leader < 0, {"leader": quorum.leader, "epoch": quorum.epoch})
+        """Ask each of them for its own account; in ZooKeeper mode, who the controller is."""
+        if not world.cluster.controllers:
+            return Sample(world.quorum().leader < 0)
+        asked = [node.id for node in world.cluster.voters if node.is_running and node.id not in world.held]
+        try:
+            accounts = {node: probes.own_account(world.cluster.wire, world.cluster.controllers[node]) for node in asked}
+        except Unreachable as error:
+            return Sample(False, {"unreachable": str(error)}, testable=False, problem=str(error))
+        leaders = {node: account.epoch for node, account in accounts.items() if account.leader == node}
+        said = "; ".join(f"node {node} says that it leads" for node in leaders)
+        return Sample(not leaders, {"asked": asked, "epochs_of_leaders": leaders}, problem=said)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +94,7 @@ def has_leader() -> HasLeader:
 
 @condition
 def has_no_leader() -> HasNoLeader:
-    """No voter says that it leads."""
+    """Every voter that runs and is not held says that it does not lead."""
     return HasNoLeader()
 
 
