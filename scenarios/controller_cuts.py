@@ -12,7 +12,6 @@ from harness.scenario import (
     voters_caught_up,
     written_topics,
 )
-from harness.scenario.bounds import FetchTimeouts
 
 CLUSTER = kraft(controllers=3, observers=2, combined=False, network=True)
 
@@ -30,8 +29,7 @@ def controller_cuts(plan, cluster, *_):
     with plan.phase("who is the controller now"):
         plan.guard(has_leader(), voters_caught_up(), within="20s")
         old, *others = plan.name_voters("old controller", "one of its like", "another of its like")
-    partition_cuts.ask_of_a_deposed_controller(plan, tuple(others), first, second, old)
+    partition_cuts.ask_of_a_deposed_controller(plan, tuple(others), first, second, old, gives_up=has_given_up(old))
     with plan.phase("the old controller follows"):
-        plan.expect(has_given_up(old), within=FetchTimeouts(1.5), named="old_controller_gave_up")
         plan.expect(voters_caught_up(), within="20s", named="old_controller_follows")
     written_topics.expect_whole(plan)

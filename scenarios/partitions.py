@@ -46,11 +46,20 @@ def partitions(plan, cluster, observer):
         plan.do(heal())
         voter_moves.expect_whole(plan, observer, "after_isolation")
         plan.expect(quorum_is_described(), within="10s", named="quorum_is_described_after_isolation")
-    leads, follows, other = plan.name_voters("leader of this round", "first follower", "second follower")
-    for voter, called in ((follows, "first_follower"), (other, "second_follower"), (leads, "leader")):
-        with plan.phase(f"the {called.replace('_', ' ')} is cut off"):
+    for at, called in enumerate(("first follower", "second follower"), 1):
+        with plan.phase(f"the {called} is cut off"):
+            # Who was cut off asks for votes when it is back, so that another one may lead by now.
+            voter = plan.name_voters(f"leader without the {called}", "first follower", "second follower")[at]
+            named = called.replace(" ", "_")
             plan.do(cut(voter, cluster.all_but(voter)), let_pass("4s"))
-            plan.expect(has_leader(), within=AN_ELECTION, named=f"leader_without_the_{called}")
+            plan.expect(has_leader(), within=AN_ELECTION, named=f"leader_without_the_{named}")
             plan.do(heal())
-            voter_moves.expect_whole(plan, observer, f"after_{called}_was_cut_off")
+            voter_moves.expect_whole(plan, observer, f"after_{named}_was_cut_off")
+    with plan.phase("the leader is cut off"):
+        leads, *_ = plan.name_voters("leader that is cut off", "first follower", "second follower")
+        plan.do(cut(leads, cluster.all_but(leads)), let_pass("4s"))
+        plan.expect(has_new_leader(), within=AN_ELECTION, named="leader_without_the_leader")
+        plan.expect(has_given_up(leads), within=FetchTimeouts(1.5), named="leader_gives_up")
+        plan.do(heal())
+        voter_moves.expect_whole(plan, observer, "after_leader_was_cut_off")
     written_topics.expect_whole(plan)

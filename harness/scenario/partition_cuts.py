@@ -13,6 +13,7 @@ from harness.scenario.actions.let_pass import let_pass
 from harness.scenario.actions.offer import offer
 from harness.scenario.actions.start import start
 from harness.scenario.actions.write_records import count_lost, write
+from harness.scenario.bounds import FetchTimeouts
 from harness.scenario.conditions.features import has_feature, lacks_feature
 from harness.scenario.conditions.has_logged import has_logged
 from harness.scenario.conditions.is_up import is_up
@@ -208,13 +209,20 @@ def ask_of_an_unheard_controller(plan: Plan, cut_off: NodeRef, brokers: Brokers)
         _expect_loss(plan, topic, 0)
 
 
-def ask_of_a_deposed_controller(plan: Plan, side: Side, survivor: NodeRef, victim: NodeRef, old: NodeRef) -> None:
-    """Cut the controller from a side without which it is none: the next one acts, and the old one does nothing more."""
+def ask_of_a_deposed_controller(
+    plan: Plan, side: Side, survivor: NodeRef, victim: NodeRef, old: NodeRef, *, gives_up: Condition | None = None
+) -> None:
+    """Cut the controller from a side without which it is none: the next one acts, and the old one does nothing more.
+
+    In KRaft the old one knows by itself that it leads no more, while it is still cut off: `gives_up` asks for that.
+    """
     topic = "deposed-controller"
     with plan.phase("the controller is cut from its like"):
         _make(plan, topic, (survivor, victim))
         plan.do(cut(old, side))
         _expect(plan, topic, "next_controller", has_new_leader(), within=_ELECTION)
+        if gives_up is not None:
+            plan.expect(gives_up, within=FetchTimeouts(1.5), named="old_controller_gave_up")
     with plan.phase("the next controller acts"):
         plan.do(kill(victim))
         told_by = (survivor,)

@@ -21,7 +21,7 @@ from harness.kafka.release_lines import Mode, line_of
 from harness.scenario import kraft, zookeeper
 from harness.scenario.accounts import Account, Offered
 from harness.scenario.actions import offer as offer_module
-from harness.scenario.actions.cut import Cut
+from harness.scenario.actions.cut import Cut, Heal
 from harness.scenario.actions.degrade import Degrade
 from harness.scenario.actions.kill import Kill
 from harness.scenario.actions.offer import offer
@@ -293,6 +293,26 @@ def test_replicas_of_every_topic_that_was_counted_are_compared(name):
     compared = {step.condition.topic for step in steps if named(step) and step.condition.name == "replicas_agree"}
     assert counted
     assert counted <= compared
+
+
+@pytest.mark.parametrize(
+    ("name", "gives_up"),
+    [
+        ("controller-cuts", "old_controller_gave_up"),
+        ("partitions", "isolated_leader_gives_up"),
+        ("partitions", "leader_gives_up"),
+    ],
+)
+def test_a_leader_that_is_cut_off_gives_up_before_it_is_healed_and_another_one_leads(name, gives_up):
+    steps = steps_of(name)
+    (at,) = (at for at, each in enumerate(steps) if named(each) and each.named == gives_up)
+    does = [(number, each.action) for number, each in enumerate(steps) if isinstance(each, Do)]
+    cut_at, cut_off = max((number, each) for number, each in does if number < at and isinstance(each, Cut))
+    healed_at = min(number for number, each in does if number > cut_at and isinstance(each, Heal))
+    assert cut_at < at < healed_at
+    assert steps[at].condition.node == cut_off.one
+    meanwhile = [each.condition.name for each in steps[cut_at:healed_at] if named(each)]
+    assert "has_new_leader" in meanwhile
 
 
 def disturbed():
