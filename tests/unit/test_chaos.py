@@ -108,6 +108,19 @@ def test_each_fault_of_a_part_begins_and_ends_when_it_does_in_the_whole(seed, da
     assert set(times) <= set(whole)
 
 
+def seeds_of_lost_packets(name):
+    return [act.quality.seed for act in actions_of(name) if isinstance(act, Degrade) and act.quality.loss]
+
+
+def test_every_lossy_fault_of_every_seed_loses_packets_of_its_own_and_a_part_of_a_schedule_the_same():
+    found = [seed for number in range(30) for seed in seeds_of_lost_packets(f"chaos-{number}")]
+    assert len(found) > 9
+    assert len(found) == len({*found})
+    name = next(f"chaos-{number}" for number in range(30) if seeds_of_lost_packets(f"chaos-{number}"))
+    lossy = [each.number for each in disruptions_of(name) if each.kind is Disturbance.LOSSY]
+    assert seeds_of_lost_packets(part_of(name, lossy)) == seeds_of_lost_packets(name)
+
+
 def times_of(name):
     """Return what is done when, by the clock of the phase."""
     actions = iter(actions_of(name))

@@ -14,31 +14,44 @@ SIZES = st.lists(st.integers(20, 1500), min_size=1, max_size=50)
 
 
 def test_a_packet_on_a_slow_link_arrives_that_much_later():
-    assert Link(0.1, 0.0, 0.0, 0).departure(5.0, 1000) == 5.1
+    assert Link(0.1, 0.0, 0.0, "").departure(5.0, 1000) == 5.1
 
 
 @given(SIZES)
 def test_packets_on_a_narrow_link_follow_each_other_at_its_rate(sizes):
-    link = Link(0.0, 0.0, 8e6, 0)
+    link = Link(0.0, 0.0, 8e6, "")
     arrived = [link.departure(0.0, size) for size in sizes]
     assert arrived == sorted(arrived)
     assert abs(arrived[-1] - sum(sizes) / 1e6) < 1e-9
 
 
 def test_what_finds_the_queue_full_is_lost_and_the_queue_drains():
-    link = Link(0.0, 0.0, 8000.0, 0)
+    link = Link(0.0, 0.0, 8000.0, "")
     assert [link.departure(0.0, 600) for _ in range(3)] == [0.6, 1.2, None]
     assert link.departure(0.5, 600) == 1.2 + 0.6
 
 
-@given(st.integers(0, 2**32), st.floats(0.0, 0.99), SIZES)
+@given(st.text(), st.floats(0.0, 0.99), SIZES)
 def test_the_same_packets_are_lost_with_the_same_seed(seed, loss, sizes):
     one, other = (Link(0.0, loss, 0.0, seed) for _ in range(2))
     assert [one.departure(0.0, size) for size in sizes] == [other.departure(0.0, size) for size in sizes]
 
 
+def lost_of(source, target, seed):
+    said = {"source": source, "target": target, "delay": 0, "loss": 0.5, "bits_per_second": 0, "seed": seed}
+    (link,) = links_of(json.dumps([said]).encode()).values()
+    return [link.departure(0.0, 100) is None for _ in range(64)]
+
+
+def test_every_link_and_direction_loses_other_packets_and_so_it_does_with_another_seed():
+    one, other = "192.0.2.10", "192.0.2.11"
+    found = [lost_of(one, other, 1), lost_of(other, one, 1), lost_of(one, "192.0.2.12", 1), lost_of(one, other, 2)]
+    assert len({tuple(lost) for lost in found}) == len(found)
+    assert lost_of(one, other, 1) == found[0]
+
+
 def test_about_the_share_that_was_asked_for_is_lost():
-    link = Link(0.0, 0.1, 0.0, 7)
+    link = Link(0.0, 0.1, 0.0, "7")
     assert 60 < [link.departure(0.0, 100) for _ in range(1000)].count(None) < 140
 
 

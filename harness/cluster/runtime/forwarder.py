@@ -46,7 +46,7 @@ def wire_of(device: str) -> socket.socket:
 class Link:
     """One direction between two hosts: how long each packet takes, and which are lost."""
 
-    def __init__(self, delay: float, loss: float, bits_per_second: float, seed: int) -> None:
+    def __init__(self, delay: float, loss: float, bits_per_second: float, seed: str) -> None:
         self._delay, self._loss, self._rate = delay, loss, bits_per_second / 8
         self._chance = random.Random(seed)  # noqa: S311 - to be had again from the seed
         self._free_at = 0.0
@@ -65,12 +65,13 @@ class Link:
 
 def links_of(line: bytes) -> dict[bytes, Link]:
     """Return the links that a line of input describes, by the eight bytes of both addresses."""
-    return {
-        socket.inet_aton(each["source"]) + socket.inet_aton(each["target"]): Link(
-            each["delay"], each["loss"], each["bits_per_second"], each["seed"]
-        )
-        for each in json.loads(line)
-    }
+    found = {}
+    for each in json.loads(line):
+        source, target = each["source"], each["target"]
+        seed = f"{each['seed']} from {source} to {target}"  # of two links one does not lose what the other loses
+        link = Link(each["delay"], each["loss"], each["bits_per_second"], seed)
+        found[socket.inet_aton(source) + socket.inet_aton(target)] = link
+    return found
 
 
 class Forwarder:

@@ -40,7 +40,7 @@ _ETHTOOL, _CHECKSUMS, _SEGMENTS, _MORE_SEGMENTS = 0x8946, 0x17, 0x1F, 0x24
 class Quality:
     """What a link is like in one direction: `delay` in seconds, `loss` as a share, 0 bits a second for no bound.
 
-    Which packets are lost follows from the `seed`, and from their order.
+    Which packets are lost follows from the `seed`, from the link and the direction, and from their order.
     """
 
     delay: float = 0.0

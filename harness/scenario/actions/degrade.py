@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from harness.base.errors import HarnessError
 from harness.cluster.runtime.link_probes import LinkMeasure, Tries
@@ -128,9 +128,14 @@ def _told(pair: Pair, measure: LinkMeasure, tries: Tries, rates: Mapping[Pair, f
 
 
 @fault
-def degrade(one: Side, other: Side, *, delay: str = "0ms", loss: float = 0.0, bandwidth: str = "") -> Degrade:
-    """Make links bad: each packet so much later, such a share lost, so many bits a second (`3mbit`) each way."""
-    return Degrade(one, other, _quality(delay, loss, bandwidth))
+def degrade(
+    one: Side, other: Side, *, delay: str = "0ms", loss: float = 0.0, bandwidth: str = "", seed: int = 0
+) -> Degrade:
+    """Make links bad: each packet so much later, such a share lost, so many bits a second (`3mbit`) each way.
+
+    Which packets are lost follows from the seed, for each link and direction in its own way.
+    """
+    return Degrade(one, other, replace(_quality(delay, loss, bandwidth), seed=seed))
 
 
 @action

@@ -23,39 +23,41 @@ from harness.scenario.steps import Action
 SUITE = "chaos"
 TOPOLOGY = kraft(controllers=3, observers=1, network=True)
 _NAME = re.compile(r"chaos-(0|[1-9]\d{0,8})(?:-only((?:-[1-9]\d?)+))?")
+_MOST_FAULTS = 100  # of a schedule: their numbers have two digits
 _BUDGET_SECONDS = 300.0
 _WHOLE = "60s"
 
-Verbs = tuple[Callable[[NodeRef, ClusterRef], Action], Callable[[NodeRef, ClusterRef], Action]]
+Verb = Callable[[NodeRef, ClusterRef, int], Action]
+Verbs = tuple[Verb, Verb]
 
-# How each begins, and how it ends.
+# How each begins, and how it ends; the number is a seed of its own.
 _VERBS: dict[Disturbance, Verbs] = {
-    Disturbance.KILL: (lambda node, _: kill(node), lambda node, _: start(node)),
-    Disturbance.STOP: (lambda node, _: begin_to_stop(node), lambda node, _: start_stopped(node)),
-    Disturbance.HOLD: (lambda node, _: hold(node), lambda node, _: release(node)),
+    Disturbance.KILL: (lambda node, *_: kill(node), lambda node, *_: start(node)),
+    Disturbance.STOP: (lambda node, *_: begin_to_stop(node), lambda node, *_: start_stopped(node)),
+    Disturbance.HOLD: (lambda node, *_: hold(node), lambda node, *_: release(node)),
     Disturbance.ISOLATE: (
-        lambda node, cluster: cut(node, cluster.all_but(node)),
-        lambda node, cluster: heal(node, cluster.all_but(node)),
+        lambda node, cluster, _: cut(node, cluster.all_but(node)),
+        lambda node, cluster, _: heal(node, cluster.all_but(node)),
     ),
     Disturbance.DEAFEN: (
-        lambda node, cluster: cut(node, cluster.all_but(node), way="in"),
-        lambda node, cluster: heal(node, cluster.all_but(node)),
+        lambda node, cluster, _: cut(node, cluster.all_but(node), way="in"),
+        lambda node, cluster, _: heal(node, cluster.all_but(node)),
     ),
     Disturbance.MUTE: (
-        lambda node, cluster: cut(node, cluster.all_but(node), way="out"),
-        lambda node, cluster: heal(node, cluster.all_but(node)),
+        lambda node, cluster, _: cut(node, cluster.all_but(node), way="out"),
+        lambda node, cluster, _: heal(node, cluster.all_but(node)),
     ),
     Disturbance.SLOW: (
-        lambda node, cluster: degrade(node, cluster.all_but(node), delay="100ms"),
-        lambda node, cluster: mend(node, cluster.all_but(node)),
+        lambda node, cluster, _: degrade(node, cluster.all_but(node), delay="100ms"),
+        lambda node, cluster, _: mend(node, cluster.all_but(node)),
     ),
     Disturbance.LOSSY: (
-        lambda node, cluster: degrade(node, cluster.all_but(node), delay="5ms", loss=0.1),
-        lambda node, cluster: mend(node, cluster.all_but(node)),
+        lambda node, cluster, seed: degrade(node, cluster.all_but(node), delay="5ms", loss=0.1, seed=seed),
+        lambda node, cluster, _: mend(node, cluster.all_but(node)),
     ),
     Disturbance.NO_CLIENTS: (
-        lambda node, cluster: cut(cluster.clients, node),
-        lambda node, cluster: heal(cluster.clients, node),
+        lambda node, cluster, _: cut(cluster.clients, node),
+        lambda node, cluster, _: heal(cluster.clients, node),
     ),
 }
 
@@ -89,9 +91,10 @@ def chaos_scenario(name: str) -> Scenario | None:
     disruptions = disruptions_of(name)
     if disruptions is None:
         return None
+    seed = int(name.split("-")[1])
 
     def build(plan: Plan, cluster: ClusterRef, observer: NodeRef) -> None:
-        _fill(plan, cluster, observer, disruptions)
+        _fill(plan, cluster, observer, disruptions, seed)
 
     return Scenario(
         name,
@@ -106,20 +109,20 @@ def chaos_scenario(name: str) -> Scenario | None:
     )
 
 
-def _fill(plan: Plan, cluster: ClusterRef, observer: NodeRef, disruptions: Iterable[Disruption]) -> None:
+def _fill(plan: Plan, cluster: ClusterRef, observer: NodeRef, disruptions: Iterable[Disruption], seed: int) -> None:
     voter_moves.start_all(plan, observer)
     plan.background(keep_ledger("idempotent", keys=20))
     plan.background(keep_ledger("transactional", transactional=True))
     with plan.phase("chaos"):
         for turn in turns(disruptions):
-            plan.do(await_time(f"{turn.at:.1f}s"), _act(turn, cluster))
+            plan.do(await_time(f"{turn.at:.1f}s"), _act(turn, cluster, seed))
     with plan.phase("calm"):
         plan.expect(has_leader(), within=_WHOLE, named="somebody_leads_after_chaos")
         voter_moves.expect_whole(plan, observer, "after_chaos")
     written_topics.expect_whole(plan)
 
 
-def _act(turn: Turn, cluster: ClusterRef) -> Action:
+def _act(turn: Turn, cluster: ClusterRef, seed: int) -> Action:
     begin, end = _VERBS[turn.disruption.kind]
     node = fixed(turn.disruption.node, f"node {turn.disruption.node}")
-    return (begin if turn.begins else end)(node, cluster)
+    return (begin if turn.begins else end)(node, cluster, _MOST_FAULTS * seed + turn.disruption.number)
