@@ -208,6 +208,7 @@ class Run:
         if not self._cancellation.is_set:
             self.shutdowns += end_nodes(cluster, self._has_passed, self._host_is_slow(cluster))
         cluster.close()
+        self._recorder.end_faults()
         self.cpu_seconds = cluster.cpu_seconds()
         self.names = cluster.names()
 

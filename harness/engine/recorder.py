@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from harness.cluster.watch import Look
 from harness.engine.outcome import Facts
 from harness.engine.planned_run import PlannedRun
 from harness.model.clients import ClientReport
-from harness.model.events import ClientSettled, Event, NodeChanged, QuorumSeen, Sampled, StepChanged
+from harness.model.events import ClientSettled, Event, FaultChanged, NodeChanged, QuorumSeen, Sampled, StepChanged
 from harness.model.incidents import Incident, IncidentKind
 from harness.model.runs import Evidence
 from harness.rundir.journal import Journal
@@ -45,6 +46,7 @@ class Recorder:
         self._incidents: dict[IncidentKind, Incident] = {}
         self._aftermath: list[Incident] | None = None
         self._deaths = 0
+        self._lasting: list[FaultChanged] = []
         self._last: tuple[tuple[int, int, bool], float] = ((-2, -2, False), 0.0)
         self._lock = threading.Lock()
 
@@ -62,7 +64,20 @@ class Recorder:
 
     def write(self, event: Event) -> int:
         """Append an event to the journal; return its line."""
+        if isinstance(event, FaultChanged):
+            self._follow(event)
         return self._journal.write(event)
+
+    def _follow(self, change: FaultChanged) -> None:
+        with self._lock:
+            if change.status == "begun":
+                self._lasting.append(change)
+            self._lasting = [each for each in self._lasting if not change.ends(each)]
+
+    def end_faults(self) -> None:
+        """Journal the end of every fault that lasts: with the run it is over, wherever in its plan that ended."""
+        while self._lasting:
+            self.write(replace(self._lasting[0], status="ended", proof="the run has ended"))
 
     def report(self, incident: Incident, line: int = 0) -> None:
         """Keep an incident, with its line of the journal as evidence."""

@@ -131,6 +131,11 @@ class FaultChanged:
     node: int = -1
     links: tuple[tuple[str, str], ...] = ()
 
+    def ends(self, begun: FaultChanged) -> bool:
+        """Whether this is the end of a fault: of one of its node, and of one of its links where it names links."""
+        same = (self.fault, self.node) == (begun.fault, begun.node)
+        return self.status == "ended" and same and (not self.links or bool({*self.links} & {*begun.links}))
+
 
 @dataclass(frozen=True, slots=True)
 class HostStalled:

@@ -40,16 +40,10 @@ def _faults(entries: Sequence[Entry], seconds: float) -> list[FaultWindow]:
         if change.status == "begun" and at <= seconds:
             lasting.append((change, FaultWindow(change.text, at, seconds, frozenset(change.links), short=change.fault)))
         if change.status == "ended":
-            over = [each for each in lasting if _ends(change, each[0])]
+            over = [each for each in lasting if change.ends(each[0])]
             ended += [replace(window, end=min(at, seconds)) for _, window in over]
             lasting = [each for each in lasting if each not in over]
     return [*ended, *(window for _, window in lasting)]
-
-
-def _ends(change: FaultChanged, begun: FaultChanged) -> bool:
-    """Return whether a fault is over: the end names its node, and one of its links where it names links."""
-    same = (change.fault, change.node) == (begun.fault, begun.node)
-    return same and (not change.links or bool(set(change.links) & set(begun.links)))
 
 
 def _absences(lane: Lane) -> list[FaultWindow]:

@@ -11,23 +11,28 @@ from pathlib import Path
 from harness.base.waiting import wait_until
 from harness.model.events import FaultChanged
 from harness.scenario.monitors.host_not_starved import HostNotStarved
+from harness.scenario.monitors.process_faults import ProcessFaults
 from harness.scenario.world import ActionFailed, World
 
 _WITHIN_SECONDS = 5.0  # a thread in the kernel stands still when it comes out, from a disk perhaps
 _POLL_SECONDS = 0.002
+_HOLD = "hold"
 
 
 def hold_node(node: int, world: World, text: str) -> None:
-    """Send SIGSTOP, and see that every thread stands still; `text` says why. Raises ActionFailed."""
+    """Send SIGSTOP, and see that every thread stands still; `text` says why. Raises ActionFailed.
+
+    It lasts until `release_nodes`, or until the process has ended.
+    """
     pid, began = _pid_of(node, world), time.monotonic()
-    world.write(FaultChanged("hold", text, "begun", node=node))
+    world.write(FaultChanged(_HOLD, text, "begun", node=node))
     world.monitor(HostNotStarved).allow(node)
-    world.held.add(node)
+    world.monitor(ProcessFaults).lasts(FaultChanged(_HOLD, text, "ended", proof="the process has ended", node=node))
     os.kill(pid, signal.SIGSTOP)
     if not wait_until(lambda: stands_still(pid), _WITHIN_SECONDS, _POLL_SECONDS):
         raise ActionFailed(f"node {node} goes on in spite of SIGSTOP")
     took = round(time.monotonic() - began, 6)
-    world.write(FaultChanged("hold", text, "proved", took, "every thread is stopped", node))
+    world.write(FaultChanged(_HOLD, text, "proved", took, "every thread is stopped", node))
 
 
 def release_nodes(nodes: Iterable[int], world: World, text: str) -> None:
@@ -38,20 +43,15 @@ def release_nodes(nodes: Iterable[int], world: World, text: str) -> None:
     began, pids = time.monotonic(), {node: _pid_of(node, world) for node in nodes}
     for pid in pids.values():
         os.kill(pid, signal.SIGCONT)
+    host = world.monitor(HostNotStarved)
+    held = host.held
     for node, pid in pids.items():
-        world.monitor(HostNotStarved).disallow(node)
-        if node in world.held:
+        host.disallow(node)
+        if node in held:
             _see_going_on(node, pid)
-            world.held.remove(node)
+            world.monitor(ProcessFaults).lasts_no_more(_HOLD, node)
             took = round(time.monotonic() - began, 6)
-            world.write(FaultChanged("hold", text, "ended", took, "its threads go on", node))
-
-
-def no_longer_held(node: int, world: World) -> None:
-    """Forget that a node was held that has ended: the process that is started next runs."""
-    if node in world.held:
-        world.monitor(HostNotStarved).disallow(node)
-        world.held.remove(node)
+            world.write(FaultChanged(_HOLD, text, "ended", took, "its threads go on", node))
 
 
 def _see_going_on(node: int, pid: int) -> None:

@@ -76,7 +76,6 @@ class World:
         self.first_ids: dict[str, FirstId] = {}  # of topics, as they were when a plan wanted them remembered
         self.answers: dict[str, str] = {}  # what a client or a command said last, by what was asked
         self.told: dict[str, dict[str, str]] = {}  # what nodes told in words, to be held against base's
-        self.held: set[int] = set()  # nodes whose processes stand still
         self.stopping: dict[int, Future[bool]] = {}  # nodes that were asked to stop while the plan goes on
         self.phase_began = self.step_began = time.monotonic()
         self.write = write

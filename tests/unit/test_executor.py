@@ -21,7 +21,7 @@ from harness.cluster.watch import Look
 from harness.engine import step_runner
 from harness.engine.cancel import Cancellation, RunCancelled
 from harness.model.clients import ClientReport
-from harness.model.events import HostShort, OutcomeDecided, PhaseStarted, Sampled, StepChanged
+from harness.model.events import FaultChanged, HostShort, OutcomeDecided, PhaseStarted, Sampled, StepChanged
 from harness.model.incidents import Incident, IncidentKind
 from harness.model.runs import Outcome
 from harness.scenario import kraft, leads
@@ -271,6 +271,15 @@ def test_before_a_fault_the_engine_remembers_who_leads_and_before_other_actions_
     assert not requested
     run(tmp_path / "two", do(fault))
     assert (fault.before.leader, fault.before.epoch) == (1, 7)
+
+
+def test_a_fault_that_lasts_when_a_plan_ends_early_ends_with_the_run(tmp_path):
+    class Cuts(Deed, Fault):
+        def perform(self, world):
+            world.write(FaultChanged("cut", "cut it", "begun", links=(("node 0", "node 1"),)))
+
+    _, events, _ = run(tmp_path, do(Cuts()), expect(Looks(False)), do(Deed()))
+    assert [each.status for each in events if isinstance(each, FaultChanged)] == ["begun", "ended"]
 
 
 def test_monitors_are_told_of_a_fault_that_is_done_and_of_no_other_action(tmp_path):

@@ -18,7 +18,7 @@ from harness.cluster.runtime.links import Quality
 from harness.cluster.runtime.loopback_runtime import OnLoopback
 from harness.cluster.runtime.namespace_runtime import InNamespaces
 from harness.cluster.runtime.network import CLIENTS
-from harness.model.events import FaultChanged
+from harness.model.events import ENDED, FaultChanged
 from harness.scenario import holding
 from harness.scenario.actions import fail_fsync as fail_fsync_module
 from harness.scenario.actions import set_clock as set_clock_module
@@ -26,7 +26,6 @@ from harness.scenario.actions.cut import cut, heal
 from harness.scenario.actions.degrade import degrade, mend
 from harness.scenario.actions.fill_disk import fill_disk, small_disk
 from harness.scenario.actions.hold import hold, release
-from harness.scenario.actions.kill import kill
 from harness.scenario.actions.set_clock import SetClock, set_clock
 from harness.scenario.conditions.has_ended import has_ended
 from harness.scenario.link_proof import tries_for
@@ -64,9 +63,21 @@ def world_of(pids=(1, 1, 1)):
     nodes = {number: SimpleNamespace(id=number, pid=pid) for number, pid in enumerate(pids)}
     network = CutNetwork()
     world = SimpleNamespace(cluster=SimpleNamespace(nodes=nodes), network=lambda: network, write=written.append)
-    world.held = set()
-    world.monitor = lambda _: SimpleNamespace(allow=excused.add, disallow=excused.discard, lasts=lambda _: None)
+    of_processes = ProcessFaults(SimpleNamespace(write=written.append), None)
+    host = Host(excused)
+    world.monitor = lambda kind: of_processes if kind is ProcessFaults else host
     return world, network, written, excused
+
+
+class Host:
+    """What excuses nodes that are kept from running."""
+
+    def __init__(self, excused):
+        self._excused, self.allow, self.disallow = excused, excused.add, excused.discard
+
+    @property
+    def held(self):
+        return frozenset(self._excused)
 
 
 def test_a_leader_is_cut_from_every_other_node_in_both_directions():
@@ -174,13 +185,26 @@ def test_a_held_node_stands_still_and_goes_on_when_it_is_released():
     assert excused == set()
 
 
-def test_a_held_node_that_is_killed_is_held_no_longer():
+@pytest.mark.parametrize("state", ENDED)
+def test_a_hold_ends_with_the_process_whichever_way_that_ends(state):
     with subprocess.Popen(["/bin/sleep", "60"]) as process:
-        world, _, _, excused = world_of((process.pid,))
-        world.cluster.nodes[0].kill = process.kill
+        world, _, written, _ = world_of((process.pid,))
         hold(LEADER).perform(world)
-        kill(LEADER).perform(world)
-    assert (world.held, excused) == (set(), set())
+        process.kill()
+    for now in ("stopping", state, "starting", state):
+        world.monitor(ProcessFaults).on_node(SimpleNamespace(id=0, state=now), 1)
+    assert [(each.fault, each.status) for each in written] == [("hold", each) for each in ("begun", "proved", "ended")]
+    assert written[-1].proof == "the process has ended"
+
+
+def test_a_hold_that_was_released_does_not_end_a_second_time_with_the_process():
+    with subprocess.Popen(["/bin/sleep", "60"]) as process:
+        world, _, written, _ = world_of((process.pid,))
+        hold(LEADER).perform(world)
+        release(LEADER).perform(world)
+        process.kill()
+    world.monitor(ProcessFaults).on_node(SimpleNamespace(id=0, state="died"), 1)
+    assert [each.status for each in written].count("ended") == 1
 
 
 @pytest.mark.parametrize(("failures", "why"), [(0, ""), (1, ""), (2, "no answer")])
@@ -416,8 +440,8 @@ def test_a_node_that_stands_still_in_spite_of_the_signal_to_go_on_is_noticed(mon
     monkeypatch.setattr("os.kill", lambda *_: None)
     monkeypatch.setattr(holding, "stands_still", lambda _: True)
     monkeypatch.setattr(holding, "_WITHIN_SECONDS", 0.01)
-    world, _, written, _ = world_of((1,))
-    world.held = {0}
+    world, _, written, excused = world_of((1,))
+    excused.add(0)
     with pytest.raises(ActionFailed, match="stands still in spite of SIGCONT"):
         release(LEADER).perform(world)
     assert not written

@@ -196,6 +196,16 @@ def test_a_node_that_only_the_host_can_have_killed_does_not_count_against_the_bu
     ]
 
 
+@pytest.mark.parametrize("state", [NodeState.STOPPED, NodeState.KILLED, NodeState.DIED])
+def test_a_node_that_was_kept_from_running_is_so_no_more_once_its_process_has_ended(record, state):
+    host = HostNotStarved(record, cluster_of())
+    host.allow(1)
+    host.on_node(SomeNode(NodeState.STOPPING), 1)
+    assert host.held == {1}
+    host.on_node(SomeNode(state), 2)
+    assert host.held == set()
+
+
 def test_a_node_that_may_die_is_noted_and_not_reported(record):
     node = SomeNode(NodeState.DIED)
     monitor = NodeAlive(record, cluster_of(node))

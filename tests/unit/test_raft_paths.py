@@ -132,9 +132,15 @@ class Sleepers:
         self.cluster = SimpleNamespace(nodes=nodes)
 
     def monitor(self, _):
-        return SimpleNamespace(allow=self.excused.append, disallow=self.released)
+        lasting = {"lasts": lambda _: None, "lasts_no_more": lambda *_: None}
+        return SimpleNamespace(allow=self.hold, disallow=self.released, held=frozenset(self.held), **lasting)
+
+    def hold(self, node):
+        self.excused.append(node)
+        self.held.add(node)
 
     def released(self, node):
+        self.held.discard(node)
         self.rounds += node == 0
 
     def log(self):

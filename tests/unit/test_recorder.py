@@ -9,7 +9,7 @@ from harness.cluster.probes import Quorum
 from harness.cluster.watch import Look
 from harness.engine.recorder import Recorder, last_warning
 from harness.model.clients import ClientReport
-from harness.model.events import NodeChanged, QuorumSeen, StepChanged
+from harness.model.events import FaultChanged, NodeChanged, QuorumSeen, StepChanged
 from harness.model.incidents import Incident, IncidentKind
 from harness.model.runs import RunKey
 from harness.rundir.journal import Journal, read_journal
@@ -70,6 +70,29 @@ def test_a_fault_of_the_harness_is_journaled(recorder, journal):
     (entry,) = read_journal(journal.path)
     assert entry.event == StepChanged("error", "oops", "failed")
     assert recorder.evidence[0].line == 1
+
+
+def test_every_fault_that_a_plan_left_is_journaled_as_ended_with_the_run_and_none_twice(recorder, journal):
+    one, other = (("node 0", "node 1"),), (("node 0", "node 2"),)
+    for change in (
+        FaultChanged("cut", "cut it", "begun", links=one),
+        FaultChanged("cut", "cut another", "begun", links=other),
+        FaultChanged("hold", "hold it", "begun", node=1),
+        FaultChanged("hold", "hold it", "proved", node=1),
+        FaultChanged("hold", "hold another", "begun", node=2),
+        FaultChanged("lose_unflushed", "lose it", "proved", node=0),
+        FaultChanged("hold", "let it go on", "ended", node=2),
+        FaultChanged("cut", "heal it", "ended", links=one),
+    ):
+        recorder.write(change)
+    recorder.end_faults()
+    recorder.end_faults()
+    ended = [entry.event for entry in read_journal(journal.path)][8:]
+    over = "the run has ended"
+    assert ended == [
+        FaultChanged("cut", "cut another", "ended", proof=over, links=other),
+        FaultChanged("hold", "hold it", "ended", proof=over, node=1),
+    ]
 
 
 def test_an_unmet_expectation_shows_the_last_warning_of_the_node_that_was_asked(recorder, tmp_path):

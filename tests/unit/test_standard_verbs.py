@@ -85,10 +85,14 @@ def led(voters=(0, 1, 2)):
 def test_every_voter_but_the_leader_is_held_and_excused_for_as_long_as_it_is(monkeypatch):
     sent, excused = [], set()
     monkeypatch.setattr(os, "kill", lambda pid, number: sent.append((pid, number)))
-    host = SimpleNamespace(allow=excused.add, disallow=excused.discard)
     nodes = [node(0, pid=100), node(1, pid=101), node(2, pid=0), node(3, pid=103)]
     written = []
-    world = world_of(led(), nodes, monitor=lambda _: host, write=written.append, held=set())
+
+    def monitor(_kind):
+        lasting = {"lasts": lambda _: None, "lasts_no_more": lambda *_: None}
+        return SimpleNamespace(allow=excused.add, disallow=excused.discard, held=frozenset(excused), **lasting)
+
+    world = world_of(led(), nodes, monitor=monitor, write=written.append)
     monkeypatch.setattr(holding, "stands_still", lambda pid: dict(sent).get(pid) == signal.SIGSTOP)
     hold_followers().perform(world)
     assert (sent, excused) == ([(101, signal.SIGSTOP)], {1})
@@ -198,7 +202,7 @@ def test_nobody_leads_by_the_own_account_of_every_voter_that_runs_and_is_not_hel
 
     monkeypatch.setattr(probes, "own_account", own_account)
     nodes = [node(number, is_running=number not in is_down) for number in range(4)]
-    sample = has_no_leader().sample(world_of(led(), nodes, held=held))
+    sample = has_no_leader().sample(world_of(led(), nodes, monitor=lambda _: SimpleNamespace(held=held)))
     assert (sample.ok, sample.testable) == found
 
 

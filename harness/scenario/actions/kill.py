@@ -6,7 +6,6 @@ import time
 from dataclasses import dataclass
 
 from harness.scenario.bounds import seconds
-from harness.scenario.holding import no_longer_held
 from harness.scenario.refs import NodeRef
 from harness.scenario.steps import Fault
 from harness.scenario.verbs import fault
@@ -29,9 +28,7 @@ class Kill(Fault):
     def perform(self, world: World) -> None:
         """Send SIGKILL."""
         time.sleep(self.after_seconds)
-        node = self.node.find(world)
-        world.cluster.nodes[node].kill()
-        no_longer_held(node, world)
+        world.cluster.nodes[self.node.find(world)].kill()
 
 
 @fault

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from harness.cluster import probes
 from harness.cluster.protocol import Unreachable
+from harness.scenario.monitors.host_not_starved import HostNotStarved
 from harness.scenario.refs import NodeRef
 from harness.scenario.steps import Sample
 from harness.scenario.verbs import condition
@@ -39,7 +40,8 @@ class HasNoLeader:
         """Ask each of them for its own account; in ZooKeeper mode, who the controller is."""
         if not world.cluster.controllers:
             return Sample(world.quorum().leader < 0)
-        asked = [node.id for node in world.cluster.voters if node.is_running and node.id not in world.held]
+        held = world.monitor(HostNotStarved).held
+        asked = [node.id for node in world.cluster.voters if node.is_running and node.id not in held]
         try:
             accounts = {node: probes.own_account(world.cluster.wire, world.cluster.controllers[node]) for node in asked}
         except Unreachable as error:

@@ -18,7 +18,7 @@ from harness.base.paths import nearest_existing
 from harness.cluster.cluster import Cluster
 from harness.cluster.host_accounts import RaftThreads, is_runnable
 from harness.cluster.node import Node, NodeState
-from harness.model.events import NO_NODE, HostShort, HostStalled, Noted
+from harness.model.events import ENDED, NO_NODE, HostShort, HostStalled, Noted
 from harness.model.incidents import Incident, IncidentKind
 from harness.model.outcome_names import HOST_NOT_STARVED
 from harness.rundir.directory import RunDirectory
@@ -64,6 +64,11 @@ class HostNotStarved(Monitor):
     def held(self) -> frozenset[int]:
         """The nodes that are kept from running on purpose."""
         return frozenset(self._allowed)
+
+    def on_node(self, node: Node, line: int) -> None:  # noqa: ARG002
+        """The process that is started next runs, whatever was done to one that has ended."""
+        if node.state in ENDED:
+            self.disallow(node.id)
 
     def slowness(self, since: float) -> Slowness:
         """Return how much the host held the nodes back since a monotonic time."""

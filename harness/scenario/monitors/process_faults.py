@@ -25,6 +25,10 @@ class ProcessFaults(Monitor):
         """Keep what is to be written when the process of that node has ended."""
         self._lasting.setdefault(over.node, []).append(over)
 
+    def lasts_no_more(self, fault: str, node: int) -> None:
+        """Forget a fault of that node whose end came before the process ended."""
+        self._lasting[node] = [each for each in self._lasting.get(node, []) if each.fault != fault]
+
     def on_node(self, node: Node, line: int) -> None:  # noqa: ARG002
         """Write down what has ended with a process."""
         for over in self._lasting.pop(node.id, []) if node.state in ENDED else ():
