@@ -45,7 +45,7 @@ _DOCTOR_HELP = help_text(
 )
 _LOCK_HELP = help_text(
     "Resolve a Kafka version, download it, pin every file by SHA-256, and read its sources' log statements.",
-    examples=(("harness lock 4.1.1", "then `harness verify --base-kafka 4.0.2 --kafka 4.1.1`"),),
+    examples=(("harness lock 4.1.1", "then harness verify --base-kafka 4.0.2 --kafka 4.1.1"),),
 )
 
 

@@ -9,6 +9,7 @@ import time
 from importlib.metadata import version
 
 import pytest
+from typer.main import get_command
 
 from harness.base.errors import HarnessError
 from harness.base.json import to_json
@@ -72,6 +73,20 @@ def test_every_example_stands_on_a_line_of_its_own_at_any_width(harness, monkeyp
     assert len(begin) > 1
     assert all(line.startswith(f"  • harness {command}") for line in begin)
     assert max(map(len, lines)) <= width
+
+
+def helps(command, name="harness"):
+    """Yield each text of a command's help, and of its sub-commands', with the command's name."""
+    texts = (command.help, command.epilog, *(getattr(each, "help", "") for each in command.params))
+    yield from ((name, line) for text in texts for line in (text or "").splitlines())
+    for sub, each in getattr(command, "commands", {}).items():
+        yield from helps(each, f"{name} {sub}")
+
+
+def test_no_help_has_a_backtick_that_is_not_one_of_a_pair():
+    found = list(helps(get_command(cli.app)))
+    assert len({name for name, _ in found}) > 30
+    assert [(name, line) for name, line in found if "``" in line or line.count("`") % 2] == []
 
 
 def test_help_shows_how_a_run_directory_is_named(harness, monkeypatch):
