@@ -3,13 +3,17 @@
 from pathlib import Path
 
 import pytest
+from test_judge import ARMS, declare
 
 from harness.base.errors import HarnessError
 from harness.base.paths import data_root
+from harness.judge.decision import decide
 from harness.kafka.lock import locked_versions
 from harness.kafka.release_lines import Mode, line_of
+from harness.model.arms import choose_arms
 from harness.model.request import Request
 from harness.model.setup import Profile
+from harness.model.verdict import ReasonSource
 from harness.model.waivers import load_waivers
 from harness.nightly.night_matrix import load_matrix
 from harness.scenario.registry import load_all, select
@@ -177,6 +181,15 @@ def test_what_is_waived_in_the_shipped_matrix_is_an_expectation_of_a_scenario_th
         named = {step.named for step in plan.steps if isinstance(step, Expect)}
         assert (request.suite in load_all()[scenario].suites, arm) == (True, "patched-on")
         assert waiver.what in {f"FAILED({each})" for each in named}
+
+
+@pytest.mark.parametrize("name", ["matrix.toml", "versions.toml"])
+def test_no_verification_of_a_shipped_matrix_lacks_an_arm_without_which_nothing_is_shipped(name):
+    def lacks(request):
+        verdict = decide(declare("turn1", arms=choose_arms(ARMS, request.arms)), [], None)
+        return [each.sentence for each in verdict.reasons if each.source is ReasonSource.ARM]
+
+    assert {each.id: lacks(each.request) for each in shipped(name) if lacks(each.request)} == {}
 
 
 @pytest.mark.parametrize("name", ["matrix.toml", "versions.toml"])
