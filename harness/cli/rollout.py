@@ -20,9 +20,9 @@ from harness.rundir.directory import RunDirectory
 _HELP = help_text(
     "Rehearse the rollout: swap jar or whole Kafka node by node under load, and back.",
     "Brings a cluster up on base under load and replaces the jar, or all of Kafka, node by node, with checks before "
-    "and after each step; then soaks on mixed versions, rolls back from complete and from half-way, kills a node in "
-    "the middle of its step, and sees that a jar which dies on load is stopped at the first node. Between Kafkas of "
-    "other features it says first what going back means once they are finalised, and finalises them last. "
+    "and after each step; then runs both versions side by side, rolls back from complete and from half-way, kills a "
+    "node in the middle of its step, and sees that a jar which dies on load is stopped at the first node. Between "
+    "Kafkas of other features it says first what going back means once they are finalised, and finalises them last. "
     "Ends with report.html, junit.xml, runbook.md and the same as a script, runbook.sh.",
     "Exit codes: 0 it passed, 1 the roll was stopped, 2 usage or harness error, 3 too little could be tested.",
     examples=(
