@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
+from harness.base.files import sha256_of
 from harness.base.waiting import wait_until
 from harness.cluster import probes
 from harness.cluster.cluster import Cluster
@@ -34,7 +35,6 @@ from harness.rundir.parts import RunFolder
 from harness.scenario.loads.ledger import LedgerClient, keep_ledger
 from harness.scenario.world import World
 from harness.stages.node_parts import prepare_node_parts
-from harness.toolbox.downloads import sha256_of
 from harness.toolbox.toolbox import local_toolbox
 
 KAFKA = "3.9.1"

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import median
 
+from harness.base.files import sha256_of
 from harness.cluster.cluster import Cluster
 from harness.cluster.host_accounts import accounts_of, processor_seconds, thread_name
 from harness.cluster.install import Install
@@ -37,7 +38,6 @@ from harness.rundir.parts import RunFolder
 from harness.scenario.monitors.base import Monitor
 from harness.scenario.verbs import monitors_of_every_run
 from harness.stages.node_parts import prepare_node_parts
-from harness.toolbox.downloads import sha256_of
 from harness.toolbox.toolbox import local_toolbox
 
 KAFKA = "3.9.1"

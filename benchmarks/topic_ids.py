@@ -17,15 +17,15 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "live"))
 from test_topic_ids_live import disk, fill, topic_json
 from zookeeper_server import writer, zookeeper_server
 
+from harness.base.kafka_id import kafka_id
 from harness.toolbox.toolbox import local_toolbox
-from harness.topicids.topic_id import id_of_bytes
 
 PARTITIONS = 10
 
 
 def main() -> None:
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
-    ids = {f"topic-{number}": id_of_bytes((number + 1).to_bytes(16)) for number in range(count)}
+    ids = {f"topic-{number}": kafka_id((number + 1).to_bytes(16)) for number in range(count)}
     with (
         tempfile.TemporaryDirectory() as place,
         zookeeper_server("3.9.1", local_toolbox(), Path(place, "zk")) as server,
@@ -38,7 +38,7 @@ def main() -> None:
         measured("export and ZooKeeper", "--merge", export, "--zookeeper", server)
         with writer(server) as client:
             for name in list(ids)[:: count // 10]:
-                client.set(f"/brokers/topics/{name}", topic_json(id_of_bytes(os.urandom(16)), PARTITIONS))
+                client.set(f"/brokers/topics/{name}", topic_json(kafka_id(os.urandom(16)), PARTITIONS))
         measured("disk and ZooKeeper, ten topics differ", "--data", data, "--zookeeper", server)
 
 

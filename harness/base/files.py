@@ -1,8 +1,9 @@
-"""Files and folders that appear whole or not at all: made beside their place, then renamed."""
+"""Files and folders that appear whole or not at all: made beside their place, then renamed; and a file's digest."""
 
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import stat
 import tempfile
@@ -13,6 +14,12 @@ from harness.base.errors import HarnessError
 
 PARTIAL = ".partial-"  # how a file is named until it is whole
 _KINDS = ((stat.S_ISDIR, "a folder"), (stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"))
+
+
+def sha256_of(path: Path) -> str:
+    """Return the SHA-256 of a file, as lower-case hex."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def write_with(path: Path, write: Callable[[Path], object], mode: int = 0o644) -> Path:

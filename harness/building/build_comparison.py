@@ -10,14 +10,13 @@ from pathlib import Path
 
 from harness.base.archives import open_archive, read_entry
 from harness.base.errors import HarnessError
-from harness.base.files import write_with
+from harness.base.files import sha256_of, write_with
 from harness.building.compiling import Builder, first_errors
 from harness.building.jars import classes_in, resources_of, write_jar
 from harness.building.raft_builds import source_files
 from harness.kafka.distribution import Distribution
 from harness.kafka.maven import MavenSources
 from harness.kafka.patching import Series, apply_series
-from harness.toolbox.downloads import sha256_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.base.errors import HarnessError
-from harness.base.files import write_bytes, write_text
+from harness.base.files import sha256_of, write_bytes, write_text
 from harness.building.compiling import Builder, Compilation, first_errors
 from harness.building.configdef import Probe, read_flag
 from harness.building.given import other_version, version_note
@@ -24,7 +24,6 @@ from harness.kafka.versions import order_of, release_of
 from harness.model.arms import RELEASE, Build, Kafka
 from harness.rundir.directory import RunDirectory
 from harness.rundir.parts import BuildFolder
-from harness.toolbox.downloads import sha256_of
 
 _SOURCES = ("raft/src/main/java", "raft/src/generated/java")
 _RESOURCES = Path("raft/src/main/resources")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from contextlib import nullcontext, suppress
 from pathlib import Path
@@ -12,6 +11,7 @@ import typer
 from rich.text import Text
 
 from harness.base.errors import HarnessError
+from harness.base.files import sha256_of
 from harness.base.locks import owned
 from harness.base.text import counted, visible
 from harness.cli import common
@@ -83,7 +83,7 @@ def pack(
     for key in packed.contents.secrets:
         console.print(Text(f"  it holds the value of {visible(key)}: hand it to those who may know it", style="yellow"))
     console.print(Text(f"{file}  {_size(file.stat().st_size)}"))
-    console.print(Text(f"sha256 {_digest(file)}"))
+    console.print(Text(f"sha256 {sha256_of(file)}"))
     return 0
 
 
@@ -145,8 +145,3 @@ def _short(file: Path) -> Path:
 
 def _size(size: int) -> str:
     return f"{size / 1e6:.1f} MB" if size >= 100_000 else f"{size / 1e3:.1f} kB"
-
-
-def _digest(file: Path) -> str:
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()

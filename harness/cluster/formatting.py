@@ -7,7 +7,6 @@ the copy against StorageTool's own result, byte for byte but for the time stamps
 
 from __future__ import annotations
 
-import base64
 import io
 import os
 import subprocess
@@ -26,6 +25,7 @@ from kio.static.primitive import i16, u16
 
 from harness.base.errors import HarnessError
 from harness.base.files import move_folder
+from harness.base.kafka_id import kafka_id
 from harness.base.locks import scratch
 from harness.base.processes import bare_environment, run
 from harness.cluster.address import Address
@@ -54,7 +54,7 @@ class Identity:
 
 def kafka_uuid(value: uuid.UUID) -> str:
     """Return Kafka's text form of a UUID: url-safe base64 without padding."""
-    return base64.urlsafe_b64encode(value.bytes).rstrip(b"=").decode("ascii")
+    return kafka_id(value.bytes)
 
 
 def new_uuid() -> uuid.UUID:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
+from harness.base.files import sha256_of
 from harness.cluster import probes
 from harness.cluster.address import Address
 from harness.cluster.install import Install
@@ -105,8 +105,7 @@ def _opened(descriptor: Path) -> _OpenFile:
 
 @lru_cache(1 << 12)  # all nodes have the same jars
 def _digest(opened: _OpenFile) -> str:
-    with opened.descriptor.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+    return sha256_of(opened.descriptor)
 
 
 def _raft_jar(opened: list[_OpenJar], name: str) -> tuple[str, str]:

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from harness.base.errors import HarnessError
+from harness.base.files import sha256_of
 from harness.base.json import to_json
 from harness.cluster.install import Install
 from harness.engine.planned_run import PlannedRun
@@ -17,7 +18,6 @@ from harness.rundir.directory import RunDirectory
 from harness.rundir.journal import read_journal
 from harness.rundir.parts import RunFolder
 from harness.scenario.steps import described
-from harness.toolbox.downloads import sha256_of
 
 _DIGITS = 12
 

@@ -10,13 +10,13 @@ from zipfile import ZipFile
 
 from harness.base.archives import entry_names, open_archive, read_entry
 from harness.base.errors import HarnessError
-from harness.base.files import move_folder, write_text
+from harness.base.files import move_folder, sha256_of, write_text
 from harness.base.locks import scratch
 from harness.base.tarballs import unpack
 from harness.kafka.lock import read_lock
 from harness.kafka.versions import is_version
 from harness.model.arms import Kafka
-from harness.toolbox.downloads import Downloads, sha256_of
+from harness.toolbox.downloads import Downloads
 from harness.toolbox.lockfile import Lock, Purpose
 from harness.toolbox.toolbox import Toolbox
 

@@ -63,11 +63,6 @@ class Sides:
         """What the candidate's build is called."""
         return self.candidate.origin
 
-    @property
-    def one_kafka(self) -> bool:
-        """Whether the candidate is another raft jar in base's own Kafka, as far as is known from the request."""
-        return (self.base.place, self.base.version) == (self.candidate.place, self.candidate.version)
-
 
 def sides_of(request: Request, release_at: ReleaseAt) -> Sides:
     """Return what a request compares.

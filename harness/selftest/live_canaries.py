@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+from harness.base.files import sha256_of
 from harness.base.processes import bare_environment, spawn
 from harness.base.waiting import wait_until
 from harness.cluster import partitions
@@ -45,7 +46,6 @@ from harness.scenario.world import World
 from harness.selftest.canaries_without_nodes import carry_out, plan_of
 from harness.selftest.canary import Canary, NotDetected, require
 from harness.selftest.log_tampering import alarms
-from harness.toolbox.downloads import sha256_of
 
 _UP = "60s"
 _UP_SECONDS = 60.0

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from harness.base.files import sha256_of
 from harness.model.log_comparison import LogComparison
 from harness.rundir.directory import RunDirectory
 from harness.rundir.parts import RunFolder
-from harness.toolbox.downloads import sha256_of
 
 
 def note_comparison(directory: RunDirectory, failed: str = "") -> None:

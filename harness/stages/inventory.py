@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
 from pathlib import Path
 
+from harness.base.files import sha256_of
 from harness.model.runs import RunKey
 from harness.model.verdict import FileDigest
 from harness.rundir.directory import RunDirectory
@@ -18,6 +18,4 @@ def take_inventory(directory: RunDirectory, runs: Iterable[RunKey]) -> tuple[Fil
 
 
 def _digest(run_dir: Path, path: Path) -> FileDigest:
-    with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    return FileDigest(path.relative_to(run_dir).as_posix(), path.stat().st_size, digest)
+    return FileDigest(path.relative_to(run_dir).as_posix(), path.stat().st_size, sha256_of(path))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from harness.base.errors import HarnessError
+from harness.base.files import sha256_of
 from harness.model.declaration import Declaration
 from harness.rundir.directory import RunDirectory
-from harness.toolbox.downloads import sha256_of
 from harness.toolbox.toolbox import Toolbox
 
 

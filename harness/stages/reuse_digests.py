@@ -8,6 +8,7 @@ from functools import cache
 from importlib.metadata import distributions
 from pathlib import Path
 
+from harness.base.files import sha256_of
 from harness.base.json import to_json
 from harness.engine.planned_run import PlannedRun
 from harness.engine.sealing import inputs_of
@@ -15,7 +16,6 @@ from harness.model.proof import ChangedMethod
 from harness.proof.junit import OtherRelease
 from harness.stages.proof_case import ProofCase
 from harness.stages.rules_digest import code_digest, digest_of
-from harness.toolbox.downloads import sha256_of
 from harness.toolbox.java import JavaRuntime
 
 # What tells two runtimes of one version apart: a distributor's build, a patched one.

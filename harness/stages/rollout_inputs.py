@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from harness.base.errors import HarnessError
+from harness.base.files import sha256_of
 from harness.base.progress import Reporter
 from harness.cluster.install import Install
 from harness.cluster.prepare import NodeParts
@@ -35,7 +36,6 @@ from harness.stages.rollout_result import ARM
 from harness.stages.rules_digest import digest_of_texts, making_digest
 from harness.stages.run import installed
 from harness.stages.timing import timed
-from harness.toolbox.downloads import sha256_of
 from harness.toolbox.lockfile import Purpose
 from harness.toolbox.toolbox import Toolbox
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
@@ -17,6 +16,7 @@ from jgo.maven import MavenContext, PythonResolver
 from jgo.maven._core import DEFAULT_REMOTE_REPOS
 
 from harness.base.errors import HarnessError
+from harness.base.files import sha256_of
 from harness.base.locks import scratch
 from harness.toolbox.download_progress import Progress, Show, unwatched
 from harness.toolbox.lockfile import Artifact, Purpose, checked_coordinate
@@ -138,12 +138,6 @@ class Downloads:
     @property
     def _host(self) -> str:
         return urlsplit(self._repository).hostname or "?"  # not the whole address: it may hold a password
-
-
-def sha256_of(path: Path) -> str:
-    """Return the SHA-256 of a file, as lower-case hex."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _side_by_side(act: Callable[[S], T], wanted: Iterable[S]) -> tuple[T, ...]:

@@ -24,7 +24,7 @@ from pathlib import Path
 from stat import S_IMODE
 
 from harness.base.errors import HarnessError
-from harness.base.files import PARTIAL
+from harness.base.files import PARTIAL, sha256_of
 from harness.base.json import to_json
 from harness.base.recordfile import RecordFile
 from harness.model import topic_repair
@@ -227,7 +227,7 @@ def _difference(kept: Part, wanted: Part) -> str:
 def digest(path: Path) -> str:
     """Return the SHA-256 of a file; empty where there is none. Raises HarnessError."""
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
+        return sha256_of(path)
     except FileNotFoundError:
         return ""
     except OSError as error:

@@ -7,6 +7,7 @@ import binascii
 import re
 from dataclasses import dataclass
 
+from harness.base.kafka_id import kafka_id
 from harness.base.text import cut, visible
 
 FILE_NAME = "partition.metadata"
@@ -36,12 +37,7 @@ def is_topic_id(text: str) -> bool:
     except binascii.Error:
         return False
     # The last character has four bits that mean nothing: one id is to have one spelling.
-    return len(decoded) == _ID_BYTES and base64.urlsafe_b64encode(decoded).decode().rstrip("=") == text
-
-
-def id_of_bytes(data: bytes) -> str:
-    """Return 16 bytes as Kafka writes an id."""
-    return base64.urlsafe_b64encode(data).decode().rstrip("=")
+    return len(decoded) == _ID_BYTES and kafka_id(decoded) == text
 
 
 def parse_partition_metadata(data: bytes) -> FoundId:

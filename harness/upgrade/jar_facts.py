@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from harness.base.archives import entry_names, open_archive, read_entry
+from harness.base.files import sha256_of
 from harness.kafka.jar_names import jar_name
-from harness.toolbox.downloads import sha256_of
 
 # A class of each that shows what it was compiled for (JVM specification, 4.1: bytes 6 and 7 are the major version).
 _SAMPLES = {"a node": "kafka/Kafka.class", "clients": "org/apache/kafka/clients/producer/KafkaProducer.class"}

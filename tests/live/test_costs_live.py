@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.base.files import sha256_of
 from harness.building.builders.ecj import ecj_of
 from harness.cluster.install import Install
 from harness.engine.cancel import Cancellation
@@ -17,7 +18,6 @@ from harness.model.arms import Role
 from harness.model.costs import Cost
 from harness.model.runs import Outcome, RunKey, RunResult
 from harness.scenario.registry import load_all
-from harness.toolbox.downloads import sha256_of
 from harness.toolbox.lockfile import Purpose
 
 pytestmark = [pytest.mark.live, pytest.mark.clusters]

@@ -14,6 +14,7 @@ import psutil
 import pytest
 from confluent_kafka import Producer
 
+from harness.base.files import sha256_of
 from harness.base.waiting import wait_until
 from harness.building.builders.base import BuildHost, host_compiler
 from harness.cluster.cluster import Cluster
@@ -45,7 +46,6 @@ from harness.scenario.actions.start import start
 from harness.scenario.loads.readback import client_settings, read_back
 from harness.scenario.refs import fixed
 from harness.stages.node_parts import prepare_node_parts
-from harness.toolbox.downloads import sha256_of
 
 pytestmark = [pytest.mark.live, pytest.mark.clusters]
 

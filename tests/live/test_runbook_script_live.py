@@ -12,6 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from harness.base.files import sha256_of
 from harness.base.waiting import wait_until
 from harness.cluster.address import listed
 from harness.cluster.cluster import Cluster
@@ -31,7 +32,6 @@ from harness.rollout.runbook_shell import shell_script
 from harness.rollout.sabotage import without_class
 from harness.scenario.actions.create_user import create_user
 from harness.scenario.loads.records import Records, RecordsClient
-from harness.toolbox.downloads import sha256_of
 from harness.toolbox.lockfile import Purpose
 
 pytestmark = [pytest.mark.live, pytest.mark.clusters]

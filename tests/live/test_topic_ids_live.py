@@ -12,9 +12,9 @@ from kazoo.security import make_digest_acl
 from zookeeper_server import writer, zookeeper_server
 
 from harness.base.errors import HarnessError
+from harness.base.kafka_id import kafka_id
 from harness.cluster.loopback import Loopback
 from harness.cluster.security import make_secrets
-from harness.topicids.topic_id import id_of_bytes
 from harness.topicids.zookeeper import connected, read_topics
 from harness.topicids.zookeeper_security import Login, Tls, ZooKeeperSecurity
 
@@ -68,7 +68,7 @@ def test_a_healthy_cluster_of_thousands_of_topics_behind_a_chroot_is_one_line(zo
     fill_at = f"{zookeeper}/kafka"
     with writer(zookeeper) as client:
         client.ensure_path("/kafka")
-    ids = {name: id_of_bytes((number + 1).to_bytes(16)) for number, name in enumerate(names)}
+    ids = {name: kafka_id((number + 1).to_bytes(16)) for number, name in enumerate(names)}
     fill(fill_at, {name: topic_json(topic_id) for name, topic_id in ids.items()})
     data = disk(tmp_path / "d", {f"{name}-0": topic_id for name, topic_id in ids.items()})
     code, said = harness("check", "--zookeeper", fill_at, "--data", data)

@@ -9,6 +9,7 @@ from rich.console import Console
 from sample_run import ARMS, STOCK, write_sample
 
 from harness.base.errors import HarnessError
+from harness.base.files import sha256_of
 from harness.base.progress import Reporter
 from harness.cli import noise as noise_command
 from harness.logs import noise_store
@@ -27,7 +28,6 @@ from harness.model.seal import RunInputs, Seal
 from harness.model.setup import Setup
 from harness.rundir.directory import RunDirectory
 from harness.stages.known_noise import grow_noise, learn_noise, noise_of
-from harness.toolbox.downloads import sha256_of
 from harness.toolbox.toolbox import Toolbox
 
 QUIET = Reporter(Console(quiet=True))

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from harness.base.errors import HarnessError
 from harness.base.json import from_json, to_json
+from harness.base.kafka_id import kafka_id
 from harness.model.topic_ids import Answer, IdState, TopicIdCheck
 from harness.report.topic_ids_page import render_topic_ids
 from harness.topicids.comparing import compare
@@ -20,7 +21,7 @@ from harness.topicids.disks import read_collected, read_data_directory
 from harness.topicids.names import Kind, parse_folder_name
 from harness.topicids.records import ClusterTopics, Topic
 from harness.topicids.sentences import ranges, sentence
-from harness.topicids.topic_id import MOST_BYTES, id_of_bytes, is_topic_id, parse_partition_metadata
+from harness.topicids.topic_id import MOST_BYTES, is_topic_id, parse_partition_metadata
 
 
 def topic(name: str, topic_id: str, *replicas: tuple[int, ...], created: float = 0.0) -> Topic:
@@ -42,7 +43,7 @@ def states(found: TopicIdCheck) -> dict[IdState, int]:
 def test_what_kafka_writes_is_read_as_its_id(data):
     topic_id = base64.urlsafe_b64encode(data).decode().rstrip("=")
     assert parse_partition_metadata(metadata(topic_id).encode()).topic_id == topic_id
-    assert id_of_bytes(uuid.UUID(bytes=data).bytes) == topic_id
+    assert kafka_id(uuid.UUID(bytes=data).bytes) == topic_id
 
 
 @given(st.binary(max_size=200))

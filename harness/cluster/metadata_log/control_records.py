@@ -7,11 +7,11 @@ higher than what they count. A KRaftVersionRecord is its version and the level, 
 
 from __future__ import annotations
 
-import base64
 import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from harness.base.kafka_id import kafka_id
 from harness.cluster.metadata_log.batches import HEADER, MOST_BATCH_BYTES
 from harness.cluster.metadata_log.varints import unsigned, zigzag
 
@@ -104,7 +104,7 @@ def _voters(value: _Reader) -> Iterator[Voter]:
         value.take(4)  # levels of kraft.version
         value.skip_tags()
         value.skip_tags()
-        yield Voter(node, "" if directory == _NO_DIRECTORY else _printed(directory), endpoints)
+        yield Voter(node, "" if directory == _NO_DIRECTORY else kafka_id(directory), endpoints)
 
 
 def _endpoints(value: _Reader) -> Iterator[tuple[str, str, int]]:
@@ -112,11 +112,6 @@ def _endpoints(value: _Reader) -> Iterator[tuple[str, str, int]]:
         name, host, port = value.text(), value.text(), value.take(2)
         value.skip_tags()
         yield name, host, int.from_bytes(port)
-
-
-def _printed(directory: bytes) -> str:
-    """Return an id as org.apache.kafka.common.Uuid prints it."""
-    return base64.urlsafe_b64encode(directory).decode().rstrip("=")
 
 
 class _Reader:

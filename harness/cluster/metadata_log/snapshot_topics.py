@@ -6,10 +6,10 @@ checks are of its bytes.
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from harness.base.kafka_id import kafka_id
 from harness.cluster.metadata_log.batches import Batch
 from harness.cluster.metadata_log.broken import METADATA_LOGS_AGREE, Broken
 from harness.cluster.metadata_log.node_log import NodeLog
@@ -57,7 +57,7 @@ def _difference(prefix: _Prefix, snapshot: Topics) -> str:
     if lacking := [name for topic, name in log.names.items() if topic not in snapshot.names]:
         return f"lacks {_listed(lacking)}, which the log before it makes"
     if lacking := [
-        f"{log.names.get(topic, _as_kafka(topic))}-{number}" for topic, number in log.partitions - snapshot.partitions
+        f"{log.names.get(topic, kafka_id(topic))}-{number}" for topic, number in log.partitions - snapshot.partitions
     ]:
         return f"lacks {_listed(lacking)}, which the log before it makes"
     if gone := [name for topic, name in snapshot.names.items() if topic in log.removed]:
@@ -70,7 +70,3 @@ def _difference(prefix: _Prefix, snapshot: Topics) -> str:
 def _listed(names: Collection[str]) -> str:
     first = min(names)
     return f"{first} and {len(names) - 1} more" if len(names) > 1 else first
-
-
-def _as_kafka(topic: bytes) -> str:
-    return base64.urlsafe_b64encode(topic).decode().rstrip("=")
