@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.base.archives import open_archive, read_entry
 from harness.base.errors import HarnessError
 from harness.base.files import sha256_of, write_with
 from harness.building.compiling import Builder, first_errors
@@ -109,13 +108,6 @@ def compare_builds(one: BuiltJar, other: BuiltJar, *, exact: bool = False, same_
         exact=exact,
         same_sources=same_sources,
     )
-
-
-def class_bytes(jar: Path) -> dict[str, bytes]:
-    """Return a jar's classes by name (`a/b/C`), each as it stands in the file."""
-    with open_archive(jar) as archive:
-        names = [name for name in archive.namelist() if name.endswith(".class")]
-        return {name.removesuffix(".class"): read_entry(archive, name) for name in names}
 
 
 def unpatched_jars(

@@ -33,6 +33,13 @@ def resources_of(jar: Path) -> dict[str, bytes]:
         return {name: read_entry(archive, name) for name in names}
 
 
+def class_bytes(jar: Path) -> dict[str, bytes]:
+    """Return a jar's classes by name (`a/b/C`), each as it stands in the file."""
+    with open_archive(jar) as archive:
+        names = [name for name in archive.namelist() if name.endswith(".class")]
+        return {name.removesuffix(".class"): read_entry(archive, name) for name in names}
+
+
 def classes_in(folder: Path) -> dict[str, bytes]:
     """Return the class files below a folder by entry name."""
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*.class")}

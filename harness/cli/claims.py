@@ -9,7 +9,7 @@ import typer
 from rich.text import Text
 
 from harness.cli import common
-from harness.cli.common import Offline
+from harness.cli.common import Offline, OwnScenarios
 from harness.cli.helptext import help_text
 from harness.model.request import DEFAULT_KAFKA
 
@@ -19,10 +19,6 @@ BaseJar = Annotated[
     typer.Option("--base-jar", help="What it is compared with; Apache's jar if not given.", show_default=False),
 ]
 KafkaVersion = Annotated[str, typer.Option("--kafka", help="Kafka version of both.")]
-OwnScenarios = Annotated[
-    list[Path] | None,
-    typer.Option("--scenarios", help="A folder of scenarios of your own; may be given again.", show_default=False),
-]
 ClaimsOut = Annotated[Path, typer.Option("--out", help="The file to write; one that is there is left alone.")]
 
 _INIT_HELP = help_text(

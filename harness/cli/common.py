@@ -90,6 +90,11 @@ OutCopy = Annotated[
     typer.Option("--out", help="Work in a copy of the run directory, made there.", show_default=False),
 ]
 RunDir = Annotated[Path, typer.Argument(help="A run directory, as `harness verify` or `harness build` made it.")]
+OwnScenarios = Annotated[
+    list[Path] | None,
+    typer.Option("--scenarios", help="A folder of scenarios of your own; may be given again.", show_default=False),
+]
+Jobs = Annotated[int, typer.Option("--jobs", min=1, max=16, help="Clusters side by side.")]
 Offline = Annotated[bool, typer.Option("--offline", help="Use only what the cache holds; never use the network.")]
 
 

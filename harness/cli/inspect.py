@@ -13,17 +13,12 @@ from rich.text import Text
 from harness.base.errors import HarnessError, unknown
 from harness.base.paths import is_checkout
 from harness.cli import common
-from harness.cli.common import USAGE_OR_HARNESS_ERROR
+from harness.cli.common import USAGE_OR_HARNESS_ERROR, OwnScenarios
 from harness.cli.helptext import help_text
 from harness.cli.topic_id_options import Cluster, Security, check_security_is_of_cluster
 
 if TYPE_CHECKING:
     from harness.scenario.plan import Scenario
-
-Scenarios = Annotated[
-    list[Path] | None,
-    typer.Option("--scenarios", help="A folder of scenarios of your own; may be given again.", show_default=False),
-]
 
 _LIST_HELP = help_text(
     "List scenarios, rehearsals, patch series and locked Kafka versions.",
@@ -58,7 +53,7 @@ def register(app: typer.Typer) -> None:
 
 
 def list_everything(
-    scenarios: Scenarios = None,
+    scenarios: OwnScenarios = None,
     verbs: Annotated[
         bool, typer.Option("--verbs", help="List what plans are made of: actions, faults, conditions, loads, monitors.")
     ] = False,
@@ -95,7 +90,7 @@ def _list_verbs() -> int:
 
 def plan(
     scenario: Annotated[str, typer.Argument(help="A scenario, or a rehearsal of the rollout (see `harness list`).")],
-    scenarios: Scenarios = None,
+    scenarios: OwnScenarios = None,
 ) -> int:
     """Plan."""
     from harness.cluster.topology import describe_topology

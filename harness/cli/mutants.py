@@ -10,7 +10,7 @@ import typer
 
 from harness.base.errors import HarnessError
 from harness.cli import common
-from harness.cli.common import Offline
+from harness.cli.common import Jobs, Offline
 from harness.cli.helptext import help_text
 from harness.model.detection import Ground, Part
 from harness.model.request import Request, located
@@ -42,7 +42,6 @@ Without = Annotated[str, typer.Option("--without", help="Leave out `tests`, `pro
 Suite = Annotated[str, typer.Option("--suite", help="As for `harness verify`.", show_default=False)]
 Series = Annotated[str, typer.Option("--series", help="As for `harness verify`.", show_default=False)]
 Builder = Annotated[str, typer.Option("--builder", help="As for `harness verify`.")]
-Jobs = Annotated[int, typer.Option("--jobs", min=1, max=16, help="Clusters side by side.")]
 Simulate = Annotated[
     str, typer.Option("--simulate", help="How long to run upstream's simulations on each jar: 60s.", show_default=False)
 ]

@@ -15,7 +15,7 @@ from harness.base.paths import data_root
 from harness.base.progress import duration
 from harness.base.text import visible
 from harness.cli import common, github
-from harness.cli.common import Offline, Quiet
+from harness.cli.common import Jobs, Offline, Quiet
 from harness.cli.helptext import help_text
 from harness.rundir.directory import RunDirectory
 
@@ -45,7 +45,6 @@ Waivers = Annotated[
 NightOut = Annotated[
     Path | None, typer.Option("--out", help="Folder to make; `out/<time>-night` if not given.", show_default=False)
 ]
-Jobs = Annotated[int, typer.Option("--jobs", min=1, max=16, help="Clusters side by side.")]
 Resume = Annotated[
     Path | None,
     typer.Option("--resume", help="Go on with a night that was cut short, with its options.", show_default=False),

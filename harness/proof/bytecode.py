@@ -92,6 +92,11 @@ class ClassFacts:
     methods: tuple[MethodFacts, ...]
     entry: str = ""
 
+    @property
+    def is_numbered(self) -> bool:
+        """Whether it is anonymous or local: compilers number these as they like."""
+        return any(part[:1].isdigit() for part in self.name.split("$")[1:])
+
 
 Classes = Mapping[str, ClassFacts]  # by their names
 

@@ -42,15 +42,10 @@ def lacking(added: frozenset[Declared], jar: Classes) -> tuple[Declared, ...]:
 
 def _declared(classes: Classes) -> Iterator[Declared]:
     for facts in classes.values():
-        if facts.access & _SYNTHETIC or _is_numbered(facts.name):
+        if facts.access & _SYNTHETIC or facts.is_numbered:
             continue
         yield Declared(facts.name)
         members: list[FieldFacts | MethodFacts] = [*facts.fields, *facts.methods]
         for each in members:
             if not each.access & _SYNTHETIC and each.name != "<clinit>":
                 yield Declared(facts.name, each.name, each.descriptor)
-
-
-def _is_numbered(name: str) -> bool:
-    """Whether a class is anonymous or local: compilers number these as they like."""
-    return any(part[:1].isdigit() for part in name.split("$")[1:])

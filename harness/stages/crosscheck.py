@@ -21,7 +21,6 @@ from harness.building.build_comparison import (
     Comparison,
     CrossCheck,
     Repeat,
-    class_bytes,
     compare_builds,
     unpatched_jars,
 )
@@ -29,6 +28,7 @@ from harness.building.builders.base import BuildHost, usual_builders
 from harness.building.builders.ecj import Ecj, ecj_of
 from harness.building.compiling import Builder
 from harness.building.configdef import prepare_probe
+from harness.building.jars import class_bytes
 from harness.building.jdk8 import Javac8, debian_javac8
 from harness.building.pair import series_to_build, source_of
 from harness.building.raft_builds import Bench, Toolchain, build_series

@@ -9,10 +9,10 @@ import pytest
 from rich.console import Console
 
 from harness.base.errors import HarnessError
-from harness.building.build_comparison import BuiltJar, CrossCheck, Repeat, class_bytes, compare_builds, unpatched_jar
+from harness.building.build_comparison import BuiltJar, CrossCheck, Repeat, compare_builds, unpatched_jar
 from harness.building.compiling import Compilation
 from harness.building.containers.aptsources import AptSource
-from harness.building.jars import write_jar
+from harness.building.jars import class_bytes, write_jar
 from harness.building.jdk8 import Javac8, debian_javac8, debian_unstable
 from harness.kafka.distribution import Distribution
 from harness.model.sides import Side

@@ -39,7 +39,7 @@ def _headers(nest: Nest) -> dict[Member, object]:
     return {
         (each.name, "", ""): (each.access, each.superclass, each.interfaces)
         for each in nest
-        if not each.access & _SYNTHETIC and not _is_numbered(each.name)
+        if not each.access & _SYNTHETIC and not each.is_numbered
     }
 
 
@@ -96,7 +96,3 @@ def _listed(names: set[str]) -> str:
     ordered = sorted(names)
     more = f" and {len(ordered) - _MOST} more" if len(ordered) > _MOST else ""
     return ", ".join(ordered[:_MOST]) + more
-
-
-def _is_numbered(name: str) -> bool:
-    return any(part[:1].isdigit() for part in name.split("$")[1:])

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.base.archives import entry_names, open_archive, read_entry
+from harness.base.archives import entry_names
+from harness.building.jars import class_bytes
 from harness.model.proof import Difference, Severity
 from harness.proof.bytecode import ClassFacts, FieldFacts, MethodFacts
 from harness.proof.dropin import rules
@@ -67,7 +68,7 @@ def held_by(jars: Iterable[Path], texts: Set[str]) -> frozenset[str]:
     """Return the texts that stand in a class file of these jars, alone or within a longer one, as `"a" + B` does."""
     sought = {text: _in_class_file(text) for text in texts}
     found: set[str] = set()
-    for content in (each for jar in jars if sought for each in _class_files(jar)):
+    for content in (each for jar in jars if sought for each in class_bytes(jar).values()):
         found.update(text for text, written in sought.items() if written in content)
     return frozenset(found)
 
@@ -86,11 +87,6 @@ def _changed(base: Mapping[str, ClassFacts], candidate: Mapping[str, ClassFacts]
 
 def _constant(member: FieldFacts | MethodFacts) -> str:
     return member.constant if isinstance(member, FieldFacts) and member.access & _STATIC else ""
-
-
-def _class_files(jar: Path) -> Iterator[bytes]:
-    with open_archive(jar) as archive:
-        yield from (read_entry(archive, name) for name in archive.namelist() if name.endswith(".class"))
 
 
 def _in_class_file(text: str) -> bytes:

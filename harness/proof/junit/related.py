@@ -7,8 +7,8 @@ from collections import defaultdict
 from collections.abc import Mapping, Set
 from pathlib import Path
 
-from harness.base.archives import open_archive, read_entry
 from harness.base.errors import HarnessError
+from harness.building.jars import class_bytes
 
 _UTF8, _CLASS = 1, 7
 # Bytes after the tag of each other kind of constant (Java Virtual Machine Specification, 4.4).
@@ -21,7 +21,7 @@ def changed_classes(base: Path, candidate: Path) -> frozenset[str]:
 
     Compilers differ in nearly every class: that means something for jars of one compiler only.
     """
-    ours, theirs = _classes(base), _classes(candidate)
+    ours, theirs = class_bytes(base), class_bytes(candidate)
     return frozenset(outermost(name) for name in ours.keys() | theirs.keys() if ours.get(name) != theirs.get(name))
 
 
@@ -31,7 +31,7 @@ def related_tests(test_jar: Path, changed: Set[str]) -> frozenset[str]:
     Support is what is no test by its name, such as the context that most tests of the raft client stand on. Tests
     that use another test's helpers are not followed: by way of those everything refers to everything.
     """
-    references = _references(_classes(test_jar))
+    references = _references(class_bytes(test_jar))
     found: set[str] = set()
     reached = set(changed)
     while reached:
@@ -92,9 +92,3 @@ def _references(classes: Mapping[str, bytes]) -> dict[str, set[str]]:
         except ValueError as error:
             raise HarnessError(f"The class {name} of the tests cannot be read: {error}.") from error
     return found
-
-
-def _classes(jar: Path) -> dict[str, bytes]:
-    with open_archive(jar) as archive:
-        names = (name for name in archive.namelist() if name.endswith(".class"))
-        return {name.removesuffix(".class"): read_entry(archive, name) for name in names}
