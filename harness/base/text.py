@@ -48,6 +48,14 @@ def cut(text: str, limit: int) -> str:
     return f"{text[:limit]}… ({len(text) - limit} more characters)"
 
 
+def as_markdown(text: str) -> str:
+    """Return text as Markdown that shows it, on one line, and does nothing else.
+
+    Of hostile text `visible` comes first: controls that count as spaces would go unseen.
+    """
+    return re.sub(r"([\\`*_\[\]<>|#~&])", r"\\\1", " ".join(text.split()))
+
+
 def listed(names: Sequence[str], most: int = 0) -> str:
     """Return names as a clause: `a, b and c`; of more than `most` the first, and how many more there are."""
     if 0 < most < len(names):

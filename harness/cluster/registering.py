@@ -6,11 +6,11 @@ its update period ends, so that it may take minutes; the harness sends the same 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import replace
 
 from harness.cluster.address import Address
+from harness.cluster.attempts import attempts
 from harness.cluster.cluster import Cluster
 from harness.cluster.formatting import kafka_uuid
 from harness.cluster.node import Node
@@ -25,15 +25,14 @@ def register_endpoint(cluster: Cluster, node: int, within: float, port: int = 0)
 
     With a `port` it is told that the voter listens there.
     """
-    target, deadline, last = cluster.nodes[node], time.monotonic() + within, "no leader answered"
+    target, last = cluster.nodes[node], "no leader answered"
     announced = {name: _at_port(at, port) for name, at in target.config.announced.items()}
-    while time.monotonic() < deadline and not cluster.is_closed:
+    for _ in attempts(cluster, within, _RETRY_SECONDS):
         quorum = cluster.quorum()
         if quorum.endpoints.get(node) == _at_port(cluster.endpoints[node], port):
             return ""
         if quorum.leader >= 0:
             last = _send(cluster, quorum, target, announced) or "the voter set did not change"
-        time.sleep(_RETRY_SECONDS)
     return last
 
 

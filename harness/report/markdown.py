@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sized
 
-from harness.base.text import counted, cut, visible
+from harness.base.text import as_markdown, counted, cut, visible
 from harness.model.expectations import Expectations, Met
 from harness.report.context import ReportContext
 from harness.report.limits import kept
@@ -108,5 +107,4 @@ def _claims(report: ReportContext) -> list[str]:
 
 def plain(text: str) -> str:
     """Return text that Markdown takes literally, on one line and cut."""
-    flat = " ".join(visible(cut(text, _TEXT)).split())  # splitting first would drop the controls that count as spaces
-    return re.sub(r"([\\`*_\[\]<>|#~&])", r"\\\1", flat)
+    return as_markdown(visible(cut(text, _TEXT)))

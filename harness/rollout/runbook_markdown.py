@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from harness.base.text import cut, visible
+from harness.base.text import as_markdown, cut, visible
 from harness.rollout.runbook import (
     HOME,
     IDS_AGREE,
@@ -54,7 +53,7 @@ def _head(book: Runbook) -> list[str]:
     return [
         f"# Runbook: {what} node by node",
         "",
-        " ".join([answer, *(f"{_plain(reason)}." for reason in book.reasons)]),
+        " ".join([answer, *(f"{as_markdown(reason)}." for reason in book.reasons)]),
         "",
         "`runbook.sh`, beside this file, does the same with the same checks, and asks before every turn.",
         "",
@@ -66,7 +65,7 @@ def _head(book: Runbook) -> list[str]:
         *([f"COMMAND_CONFIG={shlex.quote(book.config)}"] if book.config else []),
         "```",
         "",
-        *([_plain(book.secured), ""] if book.secured else []),
+        *([as_markdown(book.secured), ""] if book.secured else []),
         *(_beforehand_whole(swap) if swap.whole else _beforehand_jar(swap)),
         "",
     ]
@@ -141,11 +140,6 @@ def _beforehand_whole(swap: Swap) -> list[str]:
 def _adding(jar: str, home: str) -> list[str]:
     """Return how a raft jar takes the place of the one that a Kafka came with."""
     return [f"rm {home}/libs/{RAFT}-*.jar && cp {shlex.quote(jar)} {home}/libs/"] if jar else []
-
-
-def _plain(text: str) -> str:
-    """Return text from logs as Markdown that shows it and does nothing else."""
-    return re.sub(r"([\\`*_{}\[\]<>#|])", r"\\\1", " ".join(text.split()))
 
 
 def _list(title: str, items: Sequence[Item]) -> list[str]:
@@ -267,7 +261,7 @@ def _finish(finish: Finish) -> list[str]:
         "",
         "When every node runs the new Kafka, and you will not want the old one back:",
         "",
-        *(f"- {_plain(sentence)}" for sentence in finish.plan.told),
+        *(f"- {as_markdown(sentence)}" for sentence in finish.plan.told),
         "",
         "Every node runs the new Kafka, and checks B are met for every node: one that is down on base could not start",
         "any more. See at which levels the features are:",
@@ -308,4 +302,4 @@ def _quoted(output: str, indent: str) -> str:
 
 
 def _warnings(book: Runbook) -> list[str]:
-    return ["## Warnings", "", *(f"- {_plain(warning)}" for warning in book.warnings), ""] if book.warnings else []
+    return ["## Warnings", "", *(f"- {as_markdown(warning)}" for warning in book.warnings), ""] if book.warnings else []

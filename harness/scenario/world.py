@@ -11,6 +11,7 @@ from itertools import islice
 from typing import TypeVar
 
 from harness.cluster import partitions
+from harness.cluster.attempts import attempts
 from harness.cluster.cluster import Cluster
 from harness.cluster.install import Install
 from harness.cluster.partitions import PartitionView
@@ -189,8 +190,8 @@ class World:
 
     def create_topics(self, topics: Mapping[str, Sequence[Sequence[int]]], config: Mapping[str, str]) -> None:
         """Create topics by name with the replicas of each partition, as `create_topic` does. Raises ActionFailed."""
-        deadline, last = time.monotonic() + _TOPIC_SECONDS, "no broker runs"
-        while time.monotonic() < deadline and not self.cluster.is_closed:
+        last = "no broker runs"
+        for _ in attempts(self.cluster, _TOPIC_SECONDS, _POLL_SECONDS):
             for broker in self.cluster.brokers.values():  # voters before observers, which may be lost
                 try:
                     last = partitions.create_topics(self.cluster.wire, broker, topics, config)
@@ -198,5 +199,4 @@ class World:
                     last = str(error)
                 if not last:
                     return
-            time.sleep(_POLL_SECONDS)
         raise ActionFailed(f"{', '.join(islice(topics, 3))} could not be created: {last}")

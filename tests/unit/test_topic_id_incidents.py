@@ -72,7 +72,7 @@ def world(tmp_path, topic_id, disks, isr=((0, 1), (0, 1)), first=None, **more):
         for broker, ids in enumerate(disks)
     }
     notes = []
-    cluster = SimpleNamespace(mode=InZooKeeper(server, 4000), nodes=nodes, brokers={})
+    cluster = SimpleNamespace(mode=InZooKeeper(server, 4000), nodes=nodes, brokers={}, is_closed=False)
     known = {
         "first_ids": {"t": first} if first else {},
         "answers": {},

@@ -45,11 +45,6 @@ class Burst:
     size: int
     patience: float
 
-    @property
-    def bits(self) -> int:
-        """How many bits it is."""
-        return 8 * self.count * self.size
-
 
 def socket_of(place: Place, host: str) -> socket.socket:
     """Return a socket of a host, which never waits."""

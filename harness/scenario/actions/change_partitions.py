@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from harness.cluster import partition_changes
 from harness.cluster.address import Address
+from harness.cluster.attempts import attempts
 from harness.cluster.partition_changes import Election
 from harness.cluster.protocol import Unreachable
 from harness.cluster.voter_changes import Answer
@@ -41,14 +41,15 @@ class CreatePartition:
         # What is read back at the end asks for a group's coordinator, and Kafka would make 50 partitions of this topic.
         world.create_topic(OFFSETS_TOPIC, [brokers], {"cleanup.policy": "compact"})
         world.create_topic(self.topic, [[node.find(world) for node in self.nodes]], self.settings)
-        deadline = time.monotonic() + _PATIENCE_SECONDS
-        while self.topic not in world.watched:
+        last = "no broker runs"
+        for _ in attempts(world.cluster, _PATIENCE_SECONDS, _POLL_SECONDS):
             try:
                 world.watched[self.topic] = world.views(self.topic)[0]
             except Unreachable as error:
-                if time.monotonic() > deadline:
-                    raise ActionFailed(str(error)) from error
-                time.sleep(_POLL_SECONDS)
+                last = str(error)
+            else:
+                return
+        raise ActionFailed(last)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +127,8 @@ class SetTopic:
 
 def _ask_controller(world: World, request: Callable[[Address], Answer]) -> None:
     """Ask one broker after another: in ZooKeeper mode all but the controller refuse. Raises ActionFailed."""
-    deadline, last = time.monotonic() + _PATIENCE_SECONDS, "no broker runs"
-    while time.monotonic() < deadline and not world.cluster.is_closed:
+    last = "no broker runs"
+    for _ in attempts(world.cluster, _PATIENCE_SECONDS, _POLL_SECONDS):
         for address in world.cluster.brokers.values():
             try:
                 answer = request(address)
@@ -137,7 +138,6 @@ def _ask_controller(world: World, request: Callable[[Address], Answer]) -> None:
             if answer.is_done or answer.code == _NOTHING_TO_DO:
                 return
             last = str(answer)
-        time.sleep(_POLL_SECONDS)
     raise ActionFailed(last)
 
 

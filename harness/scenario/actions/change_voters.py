@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 
+from harness.cluster.attempts import attempts
 from harness.cluster.formatting import kafka_uuid
 from harness.cluster.probes import Quorum
 from harness.cluster.protocol import Unreachable
@@ -51,8 +51,8 @@ class RemoveController(Fault):
 
 
 def _ask_until_done(world: World, node: int, *, adds: bool) -> None:
-    deadline, last = time.monotonic() + _WITHIN_SECONDS, "no leader answered"
-    while time.monotonic() < deadline and not world.cluster.is_closed:
+    last = "no leader answered"
+    for _ in attempts(world.cluster, _WITHIN_SECONDS, _RETRY_SECONDS):
         quorum = world.quorum()
         if quorum.leader >= 0:
             if (node in quorum.voters) is adds:
@@ -60,7 +60,6 @@ def _ask_until_done(world: World, node: int, *, adds: bool) -> None:
             last = _ask(world, quorum, node, adds=adds)
             if not last:
                 return
-        time.sleep(_RETRY_SECONDS)
     raise ActionFailed(f"the voter set was not changed: {last}")
 
 

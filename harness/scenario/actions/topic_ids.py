@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 
+from harness.cluster.attempts import attempts
 from harness.cluster.protocol import Unreachable
 from harness.scenario.refs import NodeRef
 from harness.scenario.steps import Fault
@@ -29,8 +29,7 @@ class RememberId:
 
     def perform(self, world: World) -> None:
         """Wait until the controller has made the topic whole. Raises ActionFailed."""
-        deadline = time.monotonic() + _PATIENCE_SECONDS
-        while time.monotonic() < deadline:
+        for _ in attempts(world.cluster, _PATIENCE_SECONDS, _POLL_SECONDS):
             try:
                 seen = look_at_ids(world, self.topic)
             except Unreachable:
@@ -39,7 +38,6 @@ class RememberId:
                 world.first_ids[self.topic] = FirstId(seen.topic_id, len(seen.isr))
                 world.note(f"“{self.topic}” has the id {seen.topic_id} and {len(seen.isr)} partitions")
                 return
-            time.sleep(_POLL_SECONDS)
         raise ActionFailed(f"ZooKeeper had no id of “{self.topic}” for {_PATIENCE_SECONDS:g} s")
 
 

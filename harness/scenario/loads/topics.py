@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from enum import StrEnum
 
+from harness.cluster.attempts import attempts
 from harness.cluster.partitions import replicas_of
 from harness.cluster.protocol import Unreachable
 from harness.cluster.topology import Topology
@@ -40,8 +40,8 @@ def partitions_of(world: World, topic: str) -> int:
 
     Each learns of added partitions at a moment of its own, and a client that asks too early takes them for unknown.
     """
-    deadline, last = time.monotonic() + _KNOWN_SECONDS, "no broker knows it"
-    while time.monotonic() < deadline and not world.cluster.is_closed:
+    last = "no broker knows it"
+    for _ in attempts(world.cluster, _KNOWN_SECONDS, _POLL_SECONDS):
         counts = set()
         for broker in world.cluster.brokers.values():
             try:
@@ -52,7 +52,6 @@ def partitions_of(world: World, topic: str) -> int:
             return counts.pop()
         if len(counts) > 1:
             last = f"brokers differ: {sorted(counts)}"
-        time.sleep(_POLL_SECONDS)
     raise ActionFailed(f"how many partitions “{topic}” has is not known: {last}")
 
 
