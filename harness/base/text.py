@@ -42,10 +42,9 @@ def counted(count: int, noun: str) -> str:
 
 
 def cut(text: str, limit: int) -> str:
-    """Return `text`, or its first `limit` characters and how many more there were."""
-    if len(text) <= limit:
-        return text
-    return f"{text[:limit]}… ({len(text) - limit} more characters)"
+    """Return `text`, or its first `limit` characters and how many more there were; where that is no longer, `text`."""
+    note = f"… ({counted(len(text) - limit, 'more character')})"
+    return text if len(text) <= limit + len(note) else text[:limit] + note
 
 
 def as_markdown(text: str) -> str:

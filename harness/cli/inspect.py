@@ -67,7 +67,7 @@ def list_everything(
     known, out = load_all(scenarios or ()), common.console()
     if verbs:
         return _list_verbs()
-    table = Table("scenario", "suite", "question", box=None, header_style="bold")
+    table = Table(Column("scenario", no_wrap=True), "suite", "question", box=None, header_style="bold")
     for scenario in known.values():
         table.add_row(scenario.name, ", ".join(scenario.suites), scenario.question)
     for name, kind in KINDS.items():

@@ -92,7 +92,7 @@ def unpack(
     out: UnpackOut = None,
 ) -> int:
     """Make the folder, and say what can be done with it."""
-    from harness.stages.run_again import command_of
+    from harness.stages.run_again import command_of, packed_series
     from harness.stages.unpack import unpack as make_folder
 
     folder, manifest = make_folder(pack, lambda manifest: _new_folder(manifest, out))
@@ -105,6 +105,9 @@ def unpack(
         console.print(Text(f"  judge it:     harness judge {folder}; harness report {folder}"))
         with suppress(HarnessError):  # what is damaged says so when it is used
             console.print(Text(f"  run it again: {visible(command_of(folder))}"))
+            if series := packed_series(folder):
+                told = f"that takes {series.name} as your checkout has it; the one that was packed lies in {series}"
+                console.print(Text(f"                {visible(told)}"))
     console.print(
         Text("  Whoever packed it wrote its pages, and chose the jars and scenarios that run again.", style="dim")
     )

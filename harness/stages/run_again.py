@@ -23,6 +23,13 @@ def command_of(folder: Path) -> str:
     return shlex.join([*directory.command.split(), *arguments_of(as_typed(request)), *roll])
 
 
+def packed_series(folder: Path) -> Path | None:
+    """Return where a folder has the patch series that it was packed with; the command names a series by its name."""
+    setup = RunDirectory(folder).setup
+    series = Path(setup.read().series) if setup.is_whole else Path()
+    return series if series.is_relative_to(folder.absolute()) else None
+
+
 def _arguments_of_roll(plan: RollPlan) -> Iterator[str]:
     if plan.topology != USUAL_TOPOLOGY:
         yield from ("--topology", plan.topology)

@@ -118,6 +118,8 @@ def _kind(each: PartitionDirectory, broker: int, cluster: ClusterTopics, owners:
         where = f" (in {each.folder})" if each.folder else ""
         expected = topic.topic_id if topic else ""
         return _Kind(IdState.UNREADABLE, each.topic, expected, "", f"{each.problem}{where}", True)
+    if each.problem:
+        return _Kind(IdState.UNREADABLE, each.topic, topic.topic_id if topic else "", "", each.problem)
     if topic is None:
         return _Kind(IdState.ORPHAN, each.topic, "", each.topic_id, "the cluster has no such topic")
     if topic.problem:
@@ -125,8 +127,6 @@ def _kind(each: PartitionDirectory, broker: int, cluster: ClusterTopics, owners:
         return _Kind(IdState.UNREADABLE, each.topic, "", each.topic_id, reason)
     if (stray := _stray(each, broker, topic)) is not None:
         return _Kind(IdState.ORPHAN, each.topic, topic.topic_id, each.topic_id, stray)
-    if each.problem:
-        return _Kind(IdState.UNREADABLE, each.topic, topic.topic_id, "", each.problem)
     if others := owners.others(each.topic, topic.topic_id, each.topic_id):
         reason = f"{', '.join(sorted(others)[:_NAMED])} {'has' if len(others) == 1 else 'have'} that id too"
         return _Kind(IdState.SHARED, each.topic, topic.topic_id, each.topic_id, reason)

@@ -12,6 +12,7 @@ from harness.audit.claims_draft import JarChanges, ScenarioChoice, draft_claims
 from harness.audit.claims_file import parse_claims
 from harness.building.configdef import ConfigKey
 from harness.cli import app as cli
+from harness.cluster.topology import Mode
 from harness.model.arms import Role
 from harness.proof.bytecode import LogStatement
 from harness.proof.dropin.class_changes import CompiledBaseline
@@ -47,7 +48,16 @@ def test_the_draft_loads_as_it_is_with_one_claim_to_edit():
 
 def test_every_scenario_to_choose_from_stands_beside_the_claim_with_what_it_may_fail():
     assert "# turn2, may be FAILED(observer_recovers) or FAILED(metadata_reaches_observer): Does it find" in draft()
-    assert {"turn1", "turn2", "new-mechanism"} <= {each.name for each in choices([*load_all().values()])}
+    names = [each.name for each in choices([*load_all().values()])]
+    assert {"turn1", "turn2", "new-mechanism"} <= {*names}
+
+
+def test_the_draft_names_a_scenario_that_any_jar_is_asked_and_stock_fails_and_those_in_zookeeper_mode_come_last():
+    known = load_all()
+    first, *_, last = (known[each.name] for each in choices([*known.values()]))
+    assert "bootstrap" in first.suites
+    assert first.expected
+    assert last.topology.mode is Mode.ZOOKEEPER
 
 
 def test_the_draft_for_one_class_and_a_flag_is_short():

@@ -49,7 +49,7 @@ from harness.stages.pack_contents import (
     kind_of,
     why_left_out,
 )
-from harness.stages.run_again import command_of
+from harness.stages.run_again import command_of, packed_series
 from harness.stages.unpack import first_problem, unpack
 
 QUIET = Reporter(Console(quiet=True))
@@ -222,6 +222,7 @@ def test_what_lies_outside_comes_with_it_and_is_found_where_it_is_unpacked(with_
     assert request.java_home == tmp_path / "mine" / "jdk"
     assert {path.relative_to(folder).parts[0] for path in (request.jar, request.config)} == {"inputs"}
     assert f"--jar {request.jar}" in command_of(folder)
+    assert packed_series(folder) == folder / "inputs" / "series" / "series"
     folder.rename(tmp_path / "moved-on")
     assert RunDirectory(tmp_path / "moved-on").request.read().jar.read_text() == "jar"
 
