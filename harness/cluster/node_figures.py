@@ -14,6 +14,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from harness.model.told import TEXT
+
 REPORTER_SOURCE = Path(__file__).with_name("NodeFigures.java")
 _REPORTERS = "metric.reporters"
 _STATE = "current-state"
@@ -93,7 +95,7 @@ def _type(value: str) -> str:
     try:
         float(value)
     except ValueError:
-        return "text"
+        return TEXT
     return "decimal"
 
 

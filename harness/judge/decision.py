@@ -18,7 +18,8 @@ from harness.judge.costs.reasons import reasons_of_costs
 from harness.judge.expectations import of_stock
 from harness.judge.known_crashes import asked_again, judge_known_crashes
 from harness.judge.log_verdict import reasons_of_logs
-from harness.judge.metrics_kept import added_metrics, reasons_of_metrics
+from harness.judge.metrics_kept import other_metrics, reasons_of_metrics
+from harness.judge.metrics_that_stand_still import reasons_of_standstill
 from harness.judge.noticeable import would_show
 from harness.judge.other_words import refusals_in_other_words
 from harness.judge.proof_verdict import mostly_excused, reasons_of_proof, untested
@@ -143,7 +144,7 @@ def decide(
         reused=reused_sentences(case.results, proof, coverage),
         remarks=(
             *asked_again(case.again, case.shown, declaration.repeats),
-            *added_metrics(declaration, case.results),
+            *other_metrics(declaration, case.results),
             *refusals_in_other_words(declaration, case.results),
         ),
         not_fixed=not_fixed(declaration, case.ruled.values(), proof),
@@ -192,6 +193,7 @@ def _all_reasons(case: _Case, logs: Iterable[Reason], logged: Mapping[str, Evide
         *reasons_of_proof(case.proof),
         *reasons_of_costs(declaration, case.results, case.costs),
         *reasons_of_metrics(declaration, case.results),
+        *reasons_of_standstill(declaration, case.results),
         *reasons_of_lacking(case.lost),
         *logs,
         *_reasons_of_scenarios(declaration, case.ruled),

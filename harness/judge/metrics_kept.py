@@ -12,11 +12,11 @@ from harness.base.text import listed
 from harness.model.declaration import Declaration
 from harness.model.outcome_names import METRICS_KEPT
 from harness.model.runs import RunResult, Verdict
-from harness.model.told import role_of
+from harness.model.told import TEXT, role_of
 from harness.model.verdict import Reason, ReasonSource
 
-_WHO = {"leader": "the leader", "voter": "voters", "observer": "observers"}
-_MOST = 5  # names in a sentence
+WHO = {"leader": "the leader", "voter": "voters", "observer": "observers"}
+MOST_NAMES = 5  # names in a sentence
 
 _Types = Mapping[str, str]  # a metric's type by its name
 
@@ -33,7 +33,7 @@ _Roles = Mapping[str, _Role]
 
 
 def reasons_of_metrics(declaration: Declaration, runs: Sequence[RunResult]) -> tuple[Reason, ...]:
-    """Return which arms of the candidate lack metrics of their control, or have them of another type.
+    """Return which arms of the candidate lack metrics of their control, or have text for a number or the reverse.
 
     A metric counts that each of the control's runs has and none of the candidate's. Two releases are not compared.
     """
@@ -44,12 +44,12 @@ def reasons_of_metrics(declaration: Declaration, runs: Sequence[RunResult]) -> t
     )
 
 
-def added_metrics(declaration: Declaration, runs: Sequence[RunResult]) -> tuple[str, ...]:
-    """Return in sentences which metrics arms of the candidate have beyond their control's."""
+def other_metrics(declaration: Declaration, runs: Sequence[RunResult]) -> tuple[str, ...]:
+    """Return in sentences which metrics arms of the candidate have beyond their control's, or as another number."""
     return tuple(
-        f"{arm} has {listed(names, _MOST)} among the raft metrics of {_who(roles)}, which {control} has not."
+        sentence
         for control, arm, before, now in _compared(declaration, runs)
-        for roles, names in _by_roles({role: sorted({*now[role].ever} - {*before[role].ever}) for role in now})
+        for sentence in (*_added(control, arm, before, now), *_renumbered(control, arm, before, now))
     )
 
 
@@ -57,13 +57,13 @@ def _compared(declaration: Declaration, runs: Sequence[RunResult]) -> Iterator[t
     """Yield each control and arm with the metrics of the roles in which both were seen."""
     for control, arm in () if declaration.is_of_two_releases else declaration.compared:
         before, now = _roles(runs, control), _roles(runs, arm)
-        both = [role for role in _WHO if role in before and role in now]
+        both = [role for role in WHO if role in before and role in now]
         yield control, arm, {role: before[role] for role in both}, {role: now[role] for role in both}
 
 
 def _roles(runs: Sequence[RunResult], arm: str) -> _Roles:
     told = [each for run in runs if run.arm == arm for each in run.told.items()]
-    by_role = {role: [types for subject, types in told if role_of(subject) == role] for role in _WHO}
+    by_role = {role: [types for subject, types in told if role_of(subject) == role] for role in WHO}
     return {role: _role(of_runs) for role, of_runs in by_role.items() if of_runs}
 
 
@@ -74,34 +74,47 @@ def _role(of_runs: Sequence[_Types]) -> _Role:
 
 def _gone(control: str, arm: str, before: _Roles, now: _Roles) -> Iterator[str]:
     lost = {role: sorted({*before[role].always} - {*now[role].ever}) for role in now}
-    for roles, names in _by_roles(lost):
+    for roles, names in by_roles(lost):
         yield (
-            f"{METRICS_KEPT}: {arm} lacks {listed(names, _MOST)} among the raft metrics of {_who(roles)}, which "
+            f"{METRICS_KEPT}: {arm} lacks {listed(names, MOST_NAMES)} among the raft metrics of {who(roles)}, which "
             f"{control} has: what reads them finds nothing"
         )
 
 
+def _added(control: str, arm: str, before: _Roles, now: _Roles) -> Iterator[str]:
+    for roles, names in by_roles({role: sorted({*now[role].ever} - {*before[role].ever}) for role in now}):
+        yield f"{arm} has {listed(names, MOST_NAMES)} among the raft metrics of {who(roles)}, which {control} has not."
+
+
 def _retyped(control: str, arm: str, before: _Roles, now: _Roles) -> Iterator[str]:
-    other = {
-        role: [
-            f"{name} ({kind}, now {now[role].ever[name]})"
-            for name, kind in sorted(before[role].always.items())
-            if now[role].ever.get(name, kind) != kind
-        ]
-        for role in now
-    }
-    for roles, names in _by_roles(other):
+    for roles, names in by_roles({role: _of_another_type(before[role], now[role], weighs=True) for role in now}):
         yield (
-            f"{METRICS_KEPT}: raft metrics of {_who(roles)} are of another type on {arm} than on {control}: "
-            f"{listed(names, _MOST)}"
+            f"{METRICS_KEPT}: raft metrics of {who(roles)} are of another type on {arm} than on {control}: "
+            f"{listed(names, MOST_NAMES)}"
         )
 
 
-def _by_roles(names: Mapping[str, Sequence[str]]) -> Iterator[tuple[list[str], Sequence[str]]]:
+def _renumbered(control: str, arm: str, before: _Roles, now: _Roles) -> Iterator[str]:
+    for roles, names in by_roles({role: _of_another_type(before[role], now[role], weighs=False) for role in now}):
+        yield f"Raft metrics of {who(roles)} are other numbers on {arm} than on {control}: {listed(names, MOST_NAMES)}."
+
+
+def _of_another_type(before: _Role, now: _Role, *, weighs: bool) -> list[str]:
+    """Return the metrics of another type; what reads a whole number reads a decimal one too, and no text."""
+    changed = [(name, kind, now.ever.get(name, kind)) for name, kind in sorted(before.always.items())]
+    return [
+        f"{name} ({was}, now {is_now})"
+        for name, was, is_now in changed
+        if was != is_now and (TEXT in (was, is_now)) is weighs
+    ]
+
+
+def by_roles(names: Mapping[str, Sequence[str]]) -> Iterator[tuple[list[str], Sequence[str]]]:
     """Yield the roles that have the same names, with these; none that has no name."""
     for each in dict.fromkeys(tuple(found) for found in names.values() if found):
         yield [role for role, found in names.items() if tuple(found) == each], each
 
 
-def _who(roles: Sequence[str]) -> str:
-    return listed([_WHO[role] for role in roles], len(_WHO))
+def who(roles: Sequence[str]) -> str:
+    """Return in words whose metrics those of some roles are."""
+    return listed([WHO[role] for role in roles], len(WHO))

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
+from typing import Self
 
 REFUSALS = "refusals"  # by what was asked: the error's name, and the words that went with it
 
+TEXT = "text"  # the type of a metric that is no number
+
 _METRICS = " metrics"
+_CHANGES = " metrics that change"
 _ID = re.compile(r"(?<![A-Za-z0-9_-])[A-Za-z0-9_-]{22}(?![A-Za-z0-9_-])")  # 16 bytes in URL-safe base64
 _NUMBER = re.compile(r"\d+")
+_SHARE = re.compile(r"(\d{1,9}) of (\d{1,9})")
 
 
 def metrics_of(role: str) -> str:
@@ -19,6 +25,28 @@ def metrics_of(role: str) -> str:
 def role_of(subject: str) -> str:
     """Return the role whose metrics a subject is; empty for any other."""
     return subject.removesuffix(_METRICS) if subject.endswith(_METRICS) else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """In how many seconds a metric became another finite number, of those in which nodes were seen in a role."""
+
+    changed: int = 0
+    seconds: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.changed} of {self.seconds}"
+
+    @classmethod
+    def read(cls, text: str) -> Self:
+        """Return what `str` wrote; that nothing was seen where it is another text."""
+        found = _SHARE.fullmatch(text)
+        return cls(*map(int, found.groups())) if found else cls()
+
+
+def changes_of(role: str) -> str:
+    """Return the subject of how often the raft metrics of nodes in a role change: Changes as texts by their names."""
+    return f"{role}{_CHANGES}"
 
 
 def in_words(text: str) -> str:

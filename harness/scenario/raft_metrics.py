@@ -14,6 +14,7 @@ from itertools import pairwise
 from statistics import mean, median
 
 from harness.cluster.node_figures import FiguresLine
+from harness.model.told import Changes
 from harness.scenario.processor_shares import LEADER, OBSERVER, VOTER
 
 _IDLE = "poll-idle-ratio-avg"
@@ -81,6 +82,27 @@ def metrics_of_roles(nodes: Sequence[NodeLines]) -> Mapping[str, Mapping[str, st
         for line in node.lines:
             lines[node.role(line)].append(line)
     return {role: found for role in sorted(lines) if (found := _usual_metrics(lines[role]))}
+
+
+def changes_of_metrics(nodes: Sequence[NodeLines]) -> Mapping[str, Mapping[str, Changes]]:
+    """Return how often the raft metrics of warm nodes change from one line to the next in each role, by name."""
+    pairs: dict[str, list[tuple[FiguresLine, FiguresLine]]] = defaultdict(list)
+    for node in nodes:
+        for one, other in _pairs(node, _GC):
+            if node.role(one) == node.role(other):
+                pairs[node.role(one)].append((one, other))
+    return {role: _changes(found) for role, found in sorted(pairs.items())}
+
+
+def _changes(pairs: Sequence[tuple[FiguresLine, FiguresLine]]) -> Mapping[str, Changes]:
+    seconds = Counter(name for one, other in pairs for name in one.metrics.keys() & other.metrics.keys())
+    changed = Counter(
+        name
+        for one, other in pairs
+        for name in one.numbers.keys() & other.numbers.keys()
+        if one.numbers[name] != other.numbers[name]
+    )
+    return {name: Changes(changed[name], count) for name, count in sorted(seconds.items())}
 
 
 def _usual_metrics(lines: Sequence[FiguresLine]) -> Mapping[str, str]:

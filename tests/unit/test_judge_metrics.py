@@ -8,7 +8,7 @@ from test_judge import ARMS, FIX, SOUND, H, R, declare, ran
 from harness.judge.decision import decide
 from harness.model.arms import Kafka
 from harness.model.runs import Verdict
-from harness.model.told import metrics_of
+from harness.model.told import changes_of, metrics_of
 
 STOCK = {"commit-latency-max": "decimal", "current-epoch": "whole", "current-state": "text"}
 FEWER = {name: kind for name, kind in STOCK.items() if name != "commit-latency-max"}
@@ -50,10 +50,19 @@ def test_a_metric_that_only_some_runs_of_base_have_is_no_lack():
     assert decide(PLAN, sometimes, SOUND).verdict is Verdict.SHIP
 
 
-def test_a_metric_of_another_type_holds_the_jar_back():
-    record = tells(STOCK | {"current-epoch": "decimal"})
+@pytest.mark.parametrize(
+    ("metric", "was", "is_now"), [("current-epoch", "whole", "text"), ("current-state", "text", "whole")]
+)
+def test_text_for_a_number_and_the_reverse_hold_the_jar_back(metric, was, is_now):
+    record = tells(STOCK | {metric: is_now})
     assert record.verdict is Verdict.HOLD
-    assert "of another type on patched-on than on stock: current-epoch (whole, now decimal)" in record.sentence
+    assert f"of another type on patched-on than on stock: {metric} ({was}, now {is_now})" in record.sentence
+
+
+def test_another_kind_of_number_is_shown_and_weighs_nothing():
+    record = tells(STOCK | {"current-epoch": "decimal"})
+    said = "Raft metrics of the leader and voters are other numbers on patched-on than on stock: "
+    assert (record.verdict, record.remarks) == (Verdict.SHIP, (f"{said}current-epoch (whole, now decimal).",))
 
 
 def test_a_metric_that_is_added_is_shown_and_weighs_nothing():
@@ -80,3 +89,45 @@ def test_the_metrics_of_two_releases_are_not_compared_and_those_of_a_vendors_bui
         kafka = kafkas[not arm.role.is_control]
         arms.append(replace(arm, build=replace(arm.build, kafka_version=kafka.version[:5], kafka=kafka)))
     assert tells(FEWER, plan=replace(PLAN, arms=tuple(arms))).verdict is verdict
+
+
+FETCHED = "fetch-records-rate"
+TURNS = ("turn1", "turn3", "turn4")
+OFTEN, SELDOM, NEVER, BRIEFLY = "30 of 40", "2 of 40", "0 of 40", "0 of 4"
+
+
+def moved(base, on, *, repeats=2, shown=H, on_in_one_run=None):
+    """Judge scenarios in which a metric of voters changes as often as is said: `on` is patched-on's in all runs."""
+    scenarios = [run for name in TURNS for run in ran(name, *[[shown] * repeats] * 3)]
+    runs = [*scenarios, *ran("turn2", *([each] * repeats for each in (R, R, H)))]
+    told = [
+        replace(run, told={changes_of("voter"): {FETCHED: on if run.arm == "patched-on" else base}}) for run in runs
+    ]
+    if on_in_one_run:
+        told[-1] = replace(told[-1], told={changes_of("voter"): {FETCHED: on_in_one_run}})
+    return decide(declare(*TURNS, "turn2", claims=(FIX,), repeats=repeats), told, SOUND)
+
+
+def test_a_metric_that_is_always_in_motion_on_base_and_never_on_the_candidate_holds_it_back():
+    record = moved(OFTEN, NEVER)
+    assert record.verdict is Verdict.HOLD
+    assert record.sentence == (
+        "metrics_kept: fetch-records-rate among the raft metrics of voters never changed on patched-on, in 6 runs or "
+        "more, and changed in most seconds of each run on stock"
+    )
+
+
+@pytest.mark.parametrize(
+    ("base", "on", "more"),
+    [
+        pytest.param(SELDOM, NEVER, {}, id="only an event changes it"),
+        pytest.param(OFTEN, SELDOM, {}, id="it changes on the candidate too"),
+        pytest.param(OFTEN, NEVER, {"on_in_one_run": SELDOM}, id="it changes in one run of any scenario"),
+        pytest.param(OFTEN, NEVER, {"repeats": 1}, id="runs are few"),
+        pytest.param(OFTEN, BRIEFLY, {}, id="the candidate was seldom seen in the role"),
+        pytest.param(OFTEN, NEVER, {"shown": R}, id="base fails: its own defect may keep it in motion"),
+        pytest.param(OFTEN, "", {}, id="nobody wrote it down"),
+    ],
+)
+def test_a_metric_does_not_stand_still_where(base, on, more):
+    assert FETCHED not in "".join(each.sentence for each in moved(base, on, **more).reasons)

@@ -8,7 +8,14 @@ from hypothesis import strategies as st
 
 from harness.cluster.node_figures import FiguresLine, ask_for_collection, parse_figures, read_figures, with_reporter
 from harness.kafka.release_lines import line_of
-from harness.scenario.raft_metrics import NodeLines, growth_in_window, measures_of_lines, metrics_of_roles
+from harness.model.told import Changes
+from harness.scenario.raft_metrics import (
+    NodeLines,
+    changes_of_metrics,
+    growth_in_window,
+    measures_of_lines,
+    metrics_of_roles,
+)
 
 MB = 2**20
 
@@ -41,6 +48,25 @@ def test_a_role_has_the_metrics_that_most_of_its_lines_have():
         "voter": {"epoch": "whole"},
         "leader": {"epoch": "whole", "uncommitted": "whole"},
     }
+
+
+def test_how_often_a_metric_changes_is_counted_while_a_warm_process_stays_in_its_role():
+    told = ["follower 0 5", "follower 1 6", "follower 1 7", "follower NaN 8", "leader 9 8", "leader 9 8", "leader 4 1"]
+    lines = [
+        parse_figures(f"{at}000 current-state={state} rate={rate} gc-ms={collecting}")
+        for at, (state, rate, collecting) in enumerate(map(str.split, told))
+    ]
+    warm = NodeLines(True, lines, [(0, 9)])
+    assert {role: found["rate"] for role, found in changes_of_metrics([warm]).items()} == {
+        "voter": Changes(1, 3),  # to another finite number; that it leads now is another role
+        "leader": Changes(0, 1),  # the last line is of another process
+    }
+    assert changes_of_metrics([NodeLines(True, lines, [(5, 9)])]) == {}, "it has just come up"
+
+
+@pytest.mark.parametrize("text", ["", "inf of 3", "1 of -3", "3"])
+def test_another_text_than_how_often_something_changed_says_nothing(text):
+    assert (Changes.read(text), Changes.read(str(Changes(3, 7)))) == (Changes(), Changes(3, 7))
 
 
 @pytest.mark.parametrize("text", ["", "x", "NaN a=1", "-5 a=1", "inf a=1", "a=1 5"])

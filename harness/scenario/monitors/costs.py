@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import ClassVar
@@ -18,7 +18,7 @@ from harness.cluster.node_figures import ask_for_collection, read_figures
 from harness.cluster.watch import Look
 from harness.model.events import NodeSampled
 from harness.model.incidents import Incident, IncidentKind
-from harness.model.told import metrics_of
+from harness.model.told import changes_of, metrics_of
 from harness.scenario.log_volume import measures_of_logs
 from harness.scenario.monitors.base import Monitor, RunRecord
 from harness.scenario.node_lives import Life, Moment, Period, logged_in
@@ -33,7 +33,13 @@ from harness.scenario.processor_shares import (
     measures_of_window,
     share_between,
 )
-from harness.scenario.raft_metrics import NodeLines, growth_in_window, measures_of_lines, metrics_of_roles
+from harness.scenario.raft_metrics import (
+    NodeLines,
+    changes_of_metrics,
+    growth_in_window,
+    measures_of_lines,
+    metrics_of_roles,
+)
 from harness.scenario.verbs import monitor
 
 _SAMPLE_EVERY_SECONDS = 0.5
@@ -72,7 +78,7 @@ class Costs(Monitor):
         self._written_in_windows: dict[str, float] = {}
         self._figures: dict[str, float] = {}
         self._by_phase: Mapping[str, Mapping[str, float]] = {}
-        self._metrics: Mapping[str, Mapping[str, str]] = {}
+        self._told: Mapping[str, Mapping[str, str]] = {}
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._watch, name=self.name, daemon=True)
 
@@ -141,7 +147,7 @@ class Costs(Monitor):
             **measures_of_logs(logged_in(period, life.kind, life.log) for life, period in stretches),
         }
         self._figures |= self._written_in_windows
-        self._metrics = metrics_of_roles(lines)
+        self._told = _told(lines)
         for name, window in self._windows:
             self._figures |= self._measures_of_window(name, window, lines)
 
@@ -154,8 +160,8 @@ class Costs(Monitor):
         return self._by_phase
 
     def told(self) -> Mapping[str, Mapping[str, str]]:
-        """Return the types of Kafka's raft metrics, by role."""
-        return {metrics_of(role): types for role, types in self._metrics.items()}
+        """Return the types of Kafka's raft metrics and how often they change, by role."""
+        return self._told
 
     def _outside_windows(self) -> list[tuple[Life, Period]]:
         windows = [window for _, window in self._windows]
@@ -237,6 +243,14 @@ class Costs(Monitor):
     def _role(self, node: Node) -> str:
         leads = node.id == self._leader and node.is_voter and not self._nobody_leads
         return LEADER if leads else _kind(node)
+
+
+def _told(lines: Sequence[NodeLines]) -> Mapping[str, Mapping[str, str]]:
+    changes = changes_of_metrics(lines).items()
+    return {
+        **{metrics_of(role): types for role, types in metrics_of_roles(lines).items()},
+        **{changes_of(role): {name: str(each) for name, each in found.items()} for role, found in changes},
+    }
 
 
 def _spans(node: Node, stretches: Iterable[tuple[Life, Period]]) -> tuple[tuple[float, float], ...]:
