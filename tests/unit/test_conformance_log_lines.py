@@ -311,13 +311,13 @@ def test_metrics_are_of_the_time_from_the_beginning_of_their_line_to_that_of_the
     (tmp_path / "figures.txt").write_text(
         "1000 heap-after-gc=1\n"
         "2000 current-state=leader current-epoch=3.0 current-leader=0.0 current-vote=0.0 high-watermark=9.0 "
-        "active-controller=1\n"
+        "log-end-offset=11.0 active-controller=1\n"
         "3000 current-state=unattached current-epoch=3.0 current-leader=-1.0 current-vote=-1.0 high-watermark=NaN "
         "active-controller=0\n"
     )
     assert list(metered_of(7, tmp_path / "figures.txt")) == [
         Metered(7, 1.0, 2.0),
-        Metered(7, 2.0, 3.0, "leader", 3, 0, 0, 9, is_active=True),
+        Metered(7, 2.0, 3.0, "leader", 3, 0, 0, 9, 11, is_active=True),
         Metered(7, 3.0, float("inf"), "unattached", 3),
     ]
     assert list(metered_of(7, tmp_path / "none")) == []

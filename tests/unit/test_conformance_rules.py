@@ -137,6 +137,14 @@ def metrics(seconds, *, node=0, first=1010.0, **said):
     return [Metered(node, first + at, first + at + 1, **said) for at in range(seconds + 1)]
 
 
+def rising(seconds, *, first=1010.0, log_end):
+    """Metrics of a follower whose high watermark rises from 10 on, one a second."""
+    return [
+        Metered(0, first + at, first + at + 1, "follower", 3, 1, high_watermark=10 + at, log_end=log_end)
+        for at in range(seconds + 1)
+    ]
+
+
 def elected(epoch, *, node=0, **more):
     """What a node says that wins an election."""
     candidate = state(CANDIDATE, epoch)
@@ -561,6 +569,10 @@ FORGED = {
             metered=metrics(4, state="follower", epoch=3, leader=1, high_watermark=12),
         ),
     ),
+    "metrics have a high watermark that rises above the end of the log": (
+        "metrics_as_logged",
+        history([begin(state(FOLLOWER, 3, 1))], metered=rising(6, log_end=8)),
+    ),
     "a controller stays active long after its node resigned": (
         "active_controller_leads",
         history(
@@ -770,6 +782,19 @@ ALLOWED = {
     ),
     "metrics that are wrong on a host that starves nodes": history(
         [begin(state(FOLLOWER, 3, 1))], metered=metrics(60, state="follower", epoch=4), slow=float("inf")
+    ),
+    "metrics of a process that has taken two snapshots, and appended nothing since": history(
+        [begin(state(FOLLOWER, 3, 1))],
+        metered=[
+            *metrics(9, state="follower", epoch=3, leader=1, high_watermark=40, log_end=0),
+            *metrics(9, first=1020.0, state="follower", epoch=3, leader=1, high_watermark=60, log_end=0),
+        ],
+    ),
+    "metrics of a log that reaches the high watermark again and again": history(
+        [begin(state(FOLLOWER, 3, 1))], metered=[*rising(3, log_end=8), *rising(9, first=1014.0, log_end=30)]
+    ),
+    "metrics of a build that do not tell where its log ends": history(
+        [begin(state(FOLLOWER, 3, 1))], metered=rising(9, log_end=-1)
     ),
     "metrics of a state whose high watermarks a build logs in other words": history(
         [begin(state(FOLLOWER, 3, 1)), high(9), step(state(FOLLOWER, 3, 1), state(CANDIDATE, 4))],

@@ -36,6 +36,7 @@ METRICS_AS_LOGGED = "metrics_as_logged"
 
 _APART_SECONDS = 1.0  # a line of the log and one of the metrics tell of the same moment
 _LASTS_SECONDS = 3.0
+_RISES = 2  # a single one may come with a snapshot, which updates no log end
 # A controller hears of its raft by a queue of events, one of which may be long.
 _RENOUNCES_SECONDS = 20.0
 _STEPS = (Attempted, Transitioned)
@@ -123,6 +124,28 @@ def metrics_are_as_logged(history: History) -> Iterator[Violation]:
                     story = f"the metrics of node {node} have the {aspect} {value(last.line)} for "
                     story += f"{last.line.at - first.line.at:.0f} s, and it logged {_step_in_words(step, last)}"
                     yield Violation(METRICS_AS_LOGGED, story, (step.place,))
+
+
+def logs_reach_high_watermarks(history: History) -> Iterator[Violation]:
+    """By a node's metrics, what is committed is in its log (KafkaRaftClient.updateFollowerHighWatermark).
+
+    Only an append updates `log-end-offset`: a process that has just begun, or has just taken a snapshot, knows a high
+    watermark before. But it hears of no further ones, one after the other, without records that it appends.
+    """
+    for node, told in _told(history):
+        for is_short, lines in groupby(told, _ends_short):
+            found = list(lines)
+            late = [each for each in found if each.line.at - found[0].line.at >= _LASTS_SECONDS * history.slow]
+            risen = [high for low, high in pairwise(late) if high.line.high_watermark > low.line.high_watermark]
+            if is_short and len(risen) >= _RISES:
+                step, last = risen[-1].steps[-1], risen[-1].line
+                story = f"the metrics of node {node} have the log end {last.log_end} for"
+                story += f" {last.at - found[0].line.at:.0f} s, and a high watermark above it that rises to"
+                yield Violation(METRICS_AS_LOGGED, f"{story} {last.high_watermark}", (step.place,))
+
+
+def _ends_short(told: _Told) -> bool:
+    return 0 <= told.line.log_end < told.line.high_watermark
 
 
 def controllers_renounce(history: History) -> Iterator[Violation]:

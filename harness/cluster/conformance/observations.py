@@ -222,6 +222,7 @@ class Metered:
     leader: int = -1
     voted: int = -1
     high_watermark: int = -1
+    log_end: int = -1
     is_active: bool = False
 
 

@@ -32,6 +32,7 @@ _METRICS = {
     "leader": "current-leader",
     "voted": "current-vote",
     "high_watermark": "high-watermark",
+    "log_end": "log-end-offset",
 }
 
 

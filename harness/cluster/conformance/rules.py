@@ -45,6 +45,7 @@ RULES = (
     Rule("QuorumController.QuorumMetaLogListener, KIP-631", leader_rules.active_controller_leads),
     Rule("QuorumController.renounce, KIP-631", account_rules.controllers_renounce),
     Rule("KafkaRaftMetrics, KIP-595", account_rules.metrics_are_as_logged),
+    Rule("KafkaRaftClient.updateFollowerHighWatermark", account_rules.logs_reach_high_watermarks),
     Rule("QuorumState.durableTransitionTo", account_rules.quorum_state_is_the_last_step),
     Rule("KRaftControlRecordStateMachine, KIP-853", voter_rules.voter_sets_agree),
     Rule("KRaftControlRecordStateMachine, KIP-853", voter_rules.kraft_versions_agree),
