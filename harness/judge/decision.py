@@ -16,7 +16,7 @@ from harness.judge.costs.limits import shipped_limits
 from harness.judge.costs.over_scenarios import costs_everywhere, in_too_few
 from harness.judge.costs.reasons import reasons_of_costs
 from harness.judge.expectations import of_stock
-from harness.judge.known_crashes import asked_again, judge_known_crashes
+from harness.judge.known_crashes import asked_again, reasons_of_what_was_asked_again
 from harness.judge.log_verdict import reasons_of_logs
 from harness.judge.metrics_kept import other_metrics, reasons_of_metrics
 from harness.judge.metrics_that_stand_still import reasons_of_standstill
@@ -44,7 +44,7 @@ from harness.model.power import Power
 from harness.model.proof import Coverage, Proof
 from harness.model.request import Request
 from harness.model.runs import Evidence, RunKey, RunResult, Verdict
-from harness.model.spares import in_place, replaced
+from harness.model.spares import counting, in_place, replaced
 from harness.model.verdict import (
     SCHEMA,
     CellName,
@@ -176,7 +176,7 @@ class _Case:
 
 
 def _case_of(declaration: Declaration, results: Sequence[RunResult], proof: Proof | None) -> _Case:
-    shown = judge_known_crashes(declaration, results)
+    shown = counting(declaration, results)
     again = replaced(declaration, shown)
     shown = _beside_base(declaration, shown, again)
     results = in_place(declaration, shown)
@@ -195,6 +195,7 @@ def _all_reasons(case: _Case, logs: Iterable[Reason], logged: Mapping[str, Evide
         *reasons_of_metrics(declaration, case.results),
         *reasons_of_standstill(declaration, case.results),
         *reasons_of_lacking(case.lost),
+        *reasons_of_what_was_asked_again(declaration, case.shown, case.again),
         *logs,
         *_reasons_of_scenarios(declaration, case.ruled),
         *_absent_arms(declaration),

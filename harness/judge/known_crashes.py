@@ -1,36 +1,80 @@
-"""Runs that were asked once more, and a crash of released jars that is no excuse for who always ends so; pure."""
+"""Runs that were asked once more, and what is no excuse for a candidate to which it happens again and again; pure."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import math
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
-from harness.base.text import counted
-from harness.judge.went_alike import runs_of_control
+from harness.base.text import counted, listed
 from harness.model.declaration import Declaration
 from harness.model.outcome_names import KNOWN_CRASH
-from harness.model.runs import Outcome, RunKey, RunResult
-from harness.model.spares import counting, ended_by_known_crash, was_spoiled_by_host
-from harness.model.verdict import CellOutcome
+from harness.model.runs import RunKey, RunResult, Verdict
+from harness.model.spares import ended_by_known_crash, missed_a_guard, was_spoiled_by_host
+from harness.model.verdict import CellOutcome, Reason, ReasonSource
 
-_ALWAYS = 3  # runs; released jars end so once in hundreds
+_LEAST_CRASHES = 2
+_ONE_IN = 200  # changes of the voter set: docs/upstream/leader-ends-at-late-acknowledgement.md
+_CHANCE = 1e-3
+_VOTER_SETS = "voter_sets_written"
+_LEAST_MISSES = 3
+_MOST_NAMED = 5
 
 
-def judge_known_crashes(declaration: Declaration, results: Sequence[RunResult]) -> list[RunResult]:
-    """Return what counts; a candidate has failed where each of three runs or more ends so, and none of base's."""
-    kept = counting(declaration, results)
-    return [_judged(declaration, result, kept) for result in kept]
+def reasons_of_what_was_asked_again(
+    declaration: Declaration, shown: Sequence[RunResult], again: Collection[RunKey]
+) -> tuple[Reason, ...]:
+    """Return what happens to the candidate again and again, and to base in no run, although spares stand for it.
+
+    `shown` are all runs that count, spares among them, and `again` those in whose place a spare stands.
+    """
+    return (*_crashes(shown), *_misses(declaration, shown, again))
 
 
-def _judged(declaration: Declaration, result: RunResult, results: Sequence[RunResult]) -> RunResult:
-    base = runs_of_control(declaration, result, results)
-    mine = [each for each in results if (each.scenario, each.arm) == (result.scenario, result.arm)]
-    always = len(mine) >= _ALWAYS and all(map(ended_by_known_crash, mine))
-    if not base or not always or any(map(ended_by_known_crash, base)):
-        return result
-    on_base = f"none of {counted(len(base), 'run')} of base"
-    reason = f"each of {len(mine)} runs ended by it, and {on_base}: {result.reason}"
-    return replace(result, outcome=Outcome.FAILED, expectation=KNOWN_CRASH, reason=reason)
+def _crashes(shown: Sequence[RunResult]) -> Iterator[Reason]:
+    """Yield that the candidate ends by a crash of released jars more often than they do.
+
+    They end so in one of 200 removals of a voter. By chance two of six removals do with 15/200² = 0.04 %, and k of n
+    with less than (n over k)/200^k. What is rarer than one verification in a thousand, and happened to no run of base,
+    is no chance. Removals are at most the changes of the voter set; with ten of them or more it takes a third crash.
+    """
+    base = [run for run in shown if run.role.is_control]
+    mine = [run for run in shown if not run.role.is_control]
+    ended = [run for run in mine if ended_by_known_crash(run)]
+    if not base or any(map(ended_by_known_crash, base)) or len(ended) < _LEAST_CRASHES:
+        return
+    if math.comb(sum(map(_changes, mine)), len(ended)) / _ONE_IN ** len(ended) < _CHANCE:
+        sentence = (
+            f"{KNOWN_CRASH}: {len(ended)} of {counted(len(mine), 'run')} of the candidate ended by a crash that "
+            f"released jars have now and then ({_named(ended)}), and none of {counted(len(base), 'run')} of base: "
+            f"{ended[0].reason}"
+        )
+        yield Reason(ReasonSource.FIGURES, Verdict.HOLD, None, sentence)
+
+
+def _changes(run: RunResult) -> int:
+    """Return how often the voter set of a run was changed; the first set of a log is none. One that crashed did so."""
+    return max(int(run.measures.get(_VOTER_SETS, 0)) - 1, int(ended_by_known_crash(run)))
+
+
+def _misses(declaration: Declaration, shown: Sequence[RunResult], again: Collection[RunKey]) -> Iterator[Reason]:
+    """Yield arms that missed guards in three runs or more, each replaced by its spare, where their control missed none.
+
+    Of three misses, all fall to one of two arms by chance once in eight: no more than a question.
+    """
+    for control, arm in declaration.compared:
+        missed = [run for run in shown if run.arm == arm and run.key in again and missed_a_guard(run)]
+        if len(missed) >= _LEAST_MISSES and not any(run.arm == control and missed_a_guard(run) for run in shown):
+            guards = listed(sorted({run.expectation for run in missed}), _MOST_NAMED)
+            sentence = (
+                f"{arm} did not come to its question ({guards}) in {len(missed)} runs that were asked once more "
+                f"({_named(missed)}), and {control} did in each of its own."
+            )
+            yield Reason(ReasonSource.FIGURES, Verdict.INCONCLUSIVE, None, sentence)
+
+
+def _named(runs: Sequence[RunResult]) -> str:
+    return listed([f"{run.scenario} on {run.arm}, repeat {run.repeat}" for run in runs], _MOST_NAMED)
 
 
 def with_more_runs(cell: CellOutcome, more: Sequence[RunResult]) -> CellOutcome:
