@@ -60,6 +60,10 @@ from harness.model.verdict import (
 
 _UNTESTED = (Effect.UNSUPPORTED, Effect.NOT_RUN, Effect.CONTROL_UNDECIDED, Effect.CANDIDATE_UNDECIDED)
 _EVIDENCE = (Effect.SUPPORTS, Effect.IMPROVES)
+NOT_ROLLED = (
+    "No node of base ran beside the candidate, and no way back to base on the candidate's disks was tried: "
+    "`harness rollout` asks that."
+)
 _NOTHING = "No scenario has a result that this host could decide."
 
 
@@ -134,7 +138,7 @@ def decide(
             *not_read,
             *_unreached(declaration, coverage, not_reached),
             *untested(proof),
-            *([not_measured] if verdict is Verdict.SHIP and not_measured else []),
+            *(filter(None, [NOT_ROLLED, not_measured]) if verdict is Verdict.SHIP else ()),
         ),
         timings=declaration.timings,
         cpu_seconds=declaration.cpu_seconds,

@@ -8,6 +8,7 @@ import pytest
 
 from harness.base.errors import HarnessError
 from harness.judge.cells import fold_repeats
+from harness.judge.decision import NOT_ROLLED
 from harness.judge.decision import decide as decide_all
 from harness.judge.reasons import rests_on
 from harness.model.arms import Arm, Build, Flag, Role
@@ -205,10 +206,11 @@ def test_all_unsupported_is_never_a_ship() -> None:
 def test_questions_that_a_run_did_not_come_to_are_named_unless_it_failed_as_claimed() -> None:
     stopped = [replace(each, unasked=("a", "b")) for each in ran("turn2", R, R, H)[:2]]
     results = [*stopped, *ran("turn2", R, R, H)[2:]]
-    assert decide(declare("turn2", claims=(FIX,)), results).not_tested == ()
+    assert decide(declare("turn2", claims=(FIX,)), results).not_tested == (NOT_ROLLED,)
     assert decide(declare("turn2"), results).not_tested == (
         "turn2 on stock was FAILED(observer_recovers), and so not asked for a and b.",
         "turn2 on patched-off was FAILED(observer_recovers), and so not asked for a and b.",
+        NOT_ROLLED,
     )
 
 
@@ -633,4 +635,11 @@ def test_what_of_the_proof_could_not_be_tested_is_reported_and_no_obstacle() -> 
     proof = replace(SOUND, audit=(silent,), tests=TestsProof(TestScope.NONE))
     record = decide(declare("turn2", claims=(FIX,)), ran("turn2", R, R, H), proof)
     assert record.verdict is Verdict.SHIP
-    assert record.not_tested == ("Upstream's tests were not run on the jar: --tests none.", "read-once: no sources")
+    tests = "Upstream's tests were not run on the jar: --tests none."
+    assert record.not_tested == (tests, "read-once: no sources", NOT_ROLLED)
+
+
+def test_of_a_ship_it_is_said_that_no_rollout_was_rehearsed_and_of_nothing_else() -> None:
+    ship, held = fixed(), decide(declare("turn2", claims=(FIX,)), ran("turn2", R, R, R))
+    stock = decide(declare("turn2", arms=ARMS[:1]), ran("turn2", R, arms=ARMS[:1]))
+    assert [NOT_ROLLED in each.not_tested for each in (ship, held, stock)] == [True, False, False]

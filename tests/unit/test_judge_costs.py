@@ -11,7 +11,7 @@ from harness.base.errors import HarnessError
 from harness.judge.costs.beside_base import allowed, costs_of
 from harness.judge.costs.held_back import MOST_HELD_BACK_PERCENT
 from harness.judge.costs.limits import limit_of, parse_limits, shipped_limits
-from harness.judge.decision import decide
+from harness.judge.decision import NOT_ROLLED, decide
 from harness.model.arms import Role
 from harness.model.claims import Expected
 from harness.model.costs import CostLimit
@@ -191,7 +191,7 @@ def test_what_a_candidate_lacks_in_the_one_scenario_that_has_it_may_be_chance():
     shown = with_measures([*ran("turn1", H, H, H)], stock={RAFT: 1.0}, patched_off={RAFT: 1.0})
     record = decide(plan, [*shown, *ran("turn2", R, R, H)], SOUND)
     row = "1 figure of patched-on in turn1, since no run of the candidate that passed has them."
-    assert (record.verdict, record.not_tested) == (Verdict.SHIP, (f"Not held against stock's: {row}",))
+    assert (record.verdict, record.not_tested) == (Verdict.SHIP, (f"Not held against stock's: {row}", NOT_ROLLED))
 
 
 def test_what_a_candidate_has_measured_elsewhere_it_lacks_by_chance():
@@ -201,7 +201,7 @@ def test_what_a_candidate_has_measured_elsewhere_it_lacks_by_chance():
     has = with_measures(ran("a", H, H, H), stock=both, patched_off=both, patched_on=both)
     record = decide(plan, [*lacks, *has, *ran("turn2", R, R, H)], SOUND)
     row = "1 figure of patched-on in turn1, since no run of the candidate that passed has them."
-    assert (record.verdict, record.not_tested) == (Verdict.SHIP, (f"Not held against stock's: {row}",))
+    assert (record.verdict, record.not_tested) == (Verdict.SHIP, (f"Not held against stock's: {row}", NOT_ROLLED))
 
 
 def test_what_a_run_may_be_without_by_chance_is_no_lack_of_it():

@@ -22,6 +22,7 @@ from test_judge import (
     rests,
 )
 
+from harness.judge.decision import NOT_ROLLED
 from harness.judge.decision import decide as decide_all
 from harness.model.arms import Role
 from harness.model.candidate_kind import CandidateKind
@@ -364,14 +365,14 @@ def test_against_a_ship_speaks_which_changed_methods_no_scenario_runs_before_wha
     found = Coverage((), "", methods("close"))
     record = decide_all(declare("turn2", "gap", claims=(FIX,)), results, SOUND, coverage=found)
     says = "No scenario runs 1 of the methods that the candidate changes or adds: Client.close."
-    assert (record.against, record.not_tested) == (says, (says,))
+    assert (record.against, record.not_tested) == (says, (says, NOT_ROLLED))
     assert any(each.startswith("gap: patched-on fails") for each in record.not_fixed)
 
 
 def test_against_a_ship_speaks_before_all_that_passes_which_changed_methods_no_scenario_runs():
     record = with_coverage(Coverage((), "", (*methods("poll", scenarios=("turn2",)), *methods("close", "drain"))))
     says = "No scenario runs 2 of the methods that the candidate changes or adds: Client.close and Client.drain."
-    assert (record.verdict, record.against, record.not_tested) == (Verdict.SHIP, says, (says,))
+    assert (record.verdict, record.against, record.not_tested) == (Verdict.SHIP, says, (says, NOT_ROLLED))
 
 
 @pytest.mark.parametrize(("excused", "speaks"), [(3, True), (2, False)])
@@ -396,12 +397,13 @@ def test_many_methods_that_no_scenario_runs_are_counted():
 def test_where_every_changed_method_ran_or_nobody_asked_another_reason_is_the_strongest():
     for found in (None, Coverage(()), Coverage((), "", methods("poll", scenarios=("turn2",)))):
         assert with_coverage(found).against.startswith("Each scenario ran once")
-        assert with_coverage(found).not_tested == ()
+        assert with_coverage(found).not_tested == (NOT_ROLLED,)
 
 
 def test_of_an_unknown_jar_it_is_said_that_nobody_measured_what_ran():
     assert with_coverage(None, kind=CandidateKind.UNKNOWN, claims=()).not_tested == (
         "No run measured which of the candidate's changed methods the scenarios run.",
+        NOT_ROLLED,
     )
 
 
@@ -415,7 +417,7 @@ def test_coverage_that_failed_speaks_against_a_ship_with_the_reason(kind):
     plan = replace(declare("turn2", claims=(FIX,)), kind=kind)
     record = decide_all(plan, ran("turn2", R, R, H), proof, coverage=failed)
     says = f"No run measured which of the changed methods (2) the scenarios run: {failed.gap}"
-    assert (record.verdict, record.against, record.not_tested[-1:]) == (Verdict.SHIP, says, (says,))
+    assert (record.verdict, record.against, record.not_tested[-2:]) == (Verdict.SHIP, says, (says, NOT_ROLLED))
 
 
 def test_for_a_candidate_that_is_held_back_speaks_what_went_well_and_how_often_it_ran():

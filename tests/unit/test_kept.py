@@ -17,6 +17,7 @@ from rich.console import Console
 
 from harness.base.json import to_json
 from harness.base.progress import Reporter
+from harness.judge.decision import NOT_ROLLED
 from harness.judge.reasons import rests_on
 from harness.model.runs import Outcome, Verdict
 from harness.model.verdict import Check, ReasonSource, VerdictRecord
@@ -126,7 +127,7 @@ def test_the_verdict_is_what_it_was_and_rests_on_the_same_reasons(folders, kept_
     assert [*rests_on(now.verdict, now.reasons)] == [*reasons, *SINCE.get(name, [])]
     assert now.against == reworded(before["against"]).removesuffix(NO_CHANCE.get(name, ""))
     said = [reworded(sentence) for sentence in before["not_tested"]]
-    unknown = [NOBODY_MEASURED] * (now.verdict is Verdict.SHIP)
+    unknown = [NOT_ROLLED, NOBODY_MEASURED] * (now.verdict is Verdict.SHIP)
     assert [*now.not_tested] == [*NOT_TESTED_SINCE.get(name, []), *said, *unknown]
 
 

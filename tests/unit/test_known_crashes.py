@@ -197,7 +197,8 @@ def test_guards_that_the_candidate_misses_in_three_runs_and_base_in_none_are_a_q
     assert record.verdict is verdict
     said = (
         "patched-on did not come to its question (has_new_leader) in 3 runs that were asked once more (a on "
-        "patched-on, repeat 1, b on patched-on, repeat 1 and c on patched-on, repeat 1), and stock did in each of its own."
+        "patched-on, repeat 1, b on patched-on, repeat 1 and c on patched-on, repeat 1), and stock did in each of its "
+        "own."
     )
     assert (said in record.not_tested) is (verdict is Verdict.INCONCLUSIVE)
 

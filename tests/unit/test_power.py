@@ -14,7 +14,7 @@ from test_judge import FIX, SOUND, H, R, declare, ran
 
 from harness.base.errors import HarnessError
 from harness.base.progress import Reporter
-from harness.judge.decision import decide
+from harness.judge.decision import NOT_ROLLED, decide
 from harness.judge.noticeable import would_show
 from harness.model.candidate_kind import CandidateKind
 from harness.model.costs import Cost
@@ -282,7 +282,7 @@ def test_what_was_measured_by_other_rules_is_not_named_and_the_verdict_says_so(r
     assert why_unknown(measured("bootstrap")) == ""
     outdated = why_unknown(measured("bootstrap", **{rules: "0" * 64}))
     shipped = decide(declare("turn2", claims=(FIX,)), ran("turn2", R, R, H), SOUND, not_measured=outdated)
-    assert (shipped.verdict, shipped.not_tested) == (Verdict.SHIP, (outdated,))
+    assert (shipped.verdict, shipped.not_tested) == (Verdict.SHIP, (NOT_ROLLED, outdated))
     assert outdated == (
         "The smallest defect that would have shown is not known by today's rules: earlier ones were in force when it "
         "was measured (2026-11-23)."
