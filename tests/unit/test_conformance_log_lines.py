@@ -88,6 +88,10 @@ STATES = {
     f"voterStates={{0={REPLICA.format(0)}, 1={REPLICA.format(1)}}})": State(
         LEADER, 3, start=424, voters=frozenset({0, 1})
     ),
+    f"Leader(localReplicaKey=ReplicaKey(id=1, {KEY}), epoch=3, observerStates={{8={REPLICA.format(8)}}}, "
+    f"voterStates={{0={REPLICA.format(0)}, 1={REPLICA.format(1)}}}, observers={{7={REPLICA.format(7)}}})": State(
+        LEADER, 3, voters=frozenset({0, 1})
+    ),
     "ResignedState(localId=0, epoch=2, voters=[0, 1, 2], electionTimeoutMs=1762, unackedVoters=[1, 2], preferred"
     "Successors=[])": State(RESIGNED, 2),
 }
@@ -133,6 +137,8 @@ SAID = {
     ),
     "[RaftManager id=7] High watermark set to LogOffsetMetadata(offset=427, metadata=x) for the first time for epoch 3"
     f" {COUNTED}": (Counted, 427, {0: 427, 2: -1}, 3),
+    "[RaftManager id=7] High watermark set to LogOffsetMetadata(offset=427, metadata=x) for the first time for epoch 3"
+    f" {COUNTED} and observers [{REPLICA.format(9)}]": (Counted, 427, {0: 427, 2: -1}, 3),
     "[RaftManager id=7] Truncated to offset 69 from Fetch response from leader 2": (Truncated, 69, False),
     "[RaftManager id=7] Fully truncated the log at (LogOffsetMetadata(offset=155, metadata=x), 1) after downloading "
     "snapshot OffsetAndEpoch(offset=155, epoch=1) from leader 2": (Truncated, 155, True),

@@ -529,6 +529,25 @@ FORGED = {
             ending=[attempt(state(CANDIDATE, 4)), step(state(FOLLOWER, 3, 1), state(CANDIDATE, 4))],
         ),
     ),
+    "quorum-state of a follower has a vote that it did not cast": (
+        "quorum_state_agrees",
+        history(
+            [
+                attempt(state(UNATTACHED, 3, voted=2)),
+                begin(state(UNATTACHED, 3, voted=2)),
+                attempt(state(FOLLOWER, 3, 1)),
+                step(state(UNATTACHED, 3, voted=2), state(FOLLOWER, 3, 1)),
+            ],
+            files=[Files(0, 2000.0, quorum=QuorumState(3, 1, 1))],
+        ),
+    ),
+    "quorum-state of a follower has a vote of an earlier epoch": (
+        "quorum_state_agrees",
+        history(
+            [granted(3, 2), attempt(state(FOLLOWER, 4, 1)), begin(state(FOLLOWER, 4, 1))],
+            files=[Files(0, 2000.0, quorum=QuorumState(4, 1, 2))],
+        ),
+    ),
     "quorum-state has no vote of a candidate": (
         "quorum_state_agrees",
         history(
@@ -760,6 +779,20 @@ ALLOWED = {
         [attempt(state(UNATTACHED, 3)), begin(state(UNATTACHED, 3))],
         files=[Files(0, 2000.0, quorum=QuorumState(3, 1, -1))],
         metered=metrics(9, state="unattached", epoch=3, leader=1),
+    ),
+    "a follower keeps a vote that its states do not print": history(
+        [
+            attempt(state(UNATTACHED, 3, voted=2)),
+            begin(state(UNATTACHED, 3, voted=2)),
+            Booted,
+            attempt(state(FOLLOWER, 3, 1)),
+            begin(state(FOLLOWER, 3, 1)),
+        ],
+        files=[Files(0, 2000.0, quorum=QuorumState(3, 1, 2))],
+    ),
+    "a follower keeps a vote that it cast in lines that are missing": history(
+        [begin(state(UNATTACHED, 3)), Unseen, attempt(state(FOLLOWER, 3, 1)), begin(state(FOLLOWER, 3, 1))],
+        files=[Files(0, 2000.0, quorum=QuorumState(3, 1, 2))],
     ),
     "a step that is not durable leaves quorum-state as it was": history(
         [

@@ -57,6 +57,8 @@ _VERSION = re.compile(r"KRAFT_VERSION_(\d+)")
 _SNAPSHOT_FILE = re.compile(r"(\d{20})-(\d{10})")
 _SNAPSHOT_ID = re.compile(r"OffsetAndEpoch\(offset=(\d+), epoch=(\d+)\)")
 _NUMBER = re.compile(r" (\d+)")
+_BRACKET = re.compile(r"[][{}()]")
+_COUNTED_VOTERS = "voterStates="
 _MOST_BYTES = 64 * 1024  # a line is a sentence and the states that it names
 
 
@@ -85,10 +87,26 @@ def parse_state(text: str) -> State | None:
         _number(_LEADER, text),
         _number(_VOTED, text),
         _number(_START, text),
-        frozenset(map(int, _COUNTED_VOTER.findall(text))) if kind == LEADER else frozenset(),
+        _counted_voters(text) if kind == LEADER else frozenset(),
         timeout / 1000 if timeout > 0 else 0.0,
         _is_of_4(text),
     )
+
+
+def _counted_voters(text: str) -> frozenset[int]:
+    """Return whom a leader counts: a build may print the states of observers beside those of voters."""
+    _, named, voters = text.partition(_COUNTED_VOTERS)
+    return frozenset(map(int, _COUNTED_VOTER.findall(_first_enclosed(voters) if named else text)))
+
+
+def _first_enclosed(text: str) -> str:
+    """Return what begins a text with a bracket, up to the one that closes it; all of the text where none does."""
+    depth = 0
+    for bracket in _BRACKET.finditer(text) if _BRACKET.match(text) else ():
+        depth += 1 if bracket.group() in "[{(" else -1
+        if depth == 0:
+            return text[: bracket.end()]
+    return text
 
 
 def _is_of_4(text: str) -> bool:
@@ -146,7 +164,7 @@ def _counted(place: Place, text: str) -> Said | None:
     offset = _number(_OFFSET, head)
     if not named or offset < 0:
         return None  # a follower's
-    ends = {int(node): int(end) if end else -1 for node, end in _END.findall(voters)}
+    ends = {int(node): int(end) if end else -1 for node, end in _END.findall(_first_enclosed(voters))}
     return Counted(place, offset, ends, _number(_FIRST_OF, head))
 
 
