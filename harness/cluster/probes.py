@@ -102,14 +102,20 @@ def account_of(answer: Any) -> Quorum:
         high_watermark=int(found.high_watermark),
         voters=_offsets(found.current_voters),
         observers=_offsets(found.observers),
-        endpoints={int(node.node_id): _endpoint(node.listeners) for node in answer.nodes if node.listeners},
+        endpoints={
+            int(node.node_id): _endpoint(node.listeners) for node in getattr(answer, "nodes", ()) if node.listeners
+        },
         fetched={int(found.leader_id): _last_fetches(found.current_voters)},
     )
 
 
 def describe_quorum_request(wire: Wire, address: Address, timeout: float) -> Any:
     """Return DescribeQuorum for the metadata partition, as the node understands it. Raises Unreachable."""
-    of = wire.schemas("describe_quorum", address, timeout)
+    return describe_quorum_in(wire.schemas("describe_quorum", address, timeout))
+
+
+def describe_quorum_in(of: ModuleType) -> Any:
+    """Return DescribeQuorum for the metadata partition in the version of kio's module of it."""
     partition = fitting(of.PartitionData, partition_index=i32(0))
     topic = fitting(of.TopicData, topic_name=_METADATA_TOPIC, partitions=(partition,))
     return of.DescribeQuorumRequest(topics=(topic,))

@@ -41,7 +41,7 @@ def ask(address: Address, request: Any, *, timeout: float = 1.0) -> Any:
     """
     try:
         with socket.create_connection((address.host, address.port), timeout=timeout) as connection:
-            connection.sendall(_encode(request))
+            connection.sendall(encoded(request))
             return _decode(request, _read_frame(connection))
     except (OSError, EOFError, ValueError, struct.error, SerialError) as error:
         raise Unreachable(f"{address}: {error}") from error
@@ -62,14 +62,28 @@ def newest_request(name: str, stated: Mapping[str, Versions], node: Mapping[int,
     HarnessError when no version is common to them.
     """
     ours, theirs = stated.get(name, _NONE), node.get(_API_KEYS[name], _NONE)
-    common = range(max(ours[0], theirs[0]), min(ours[1], theirs[1]) + 1)
-    known = [version for version in common if version in schema_name_map[name]]
+    known = [version for version in _common(name, ours, theirs) if version >= ours[0]]
     if not known:
         raise HarnessError(
             f"The harness may send {name} in versions {_span(ours)}, and the node understands {_span(theirs)}.",
             "State other versions in the release line's file, under [requests]; docs/release-lines.md explains it.",
         )
     return load_entity_module(name, max(known), EntityType.request)
+
+
+def every_request(name: str, stated: Mapping[str, Versions], node: Mapping[int, Versions]) -> Mapping[int, ModuleType]:
+    """Return kio's modules of a request in each version that the node understands, the newest first.
+
+    None is newer than `newest_request` is. What is older than `stated` tells the harness too little, and clients of
+    earlier releases all that they know.
+    """
+    known = _common(name, stated.get(name, _NONE), node.get(_API_KEYS[name], _NONE))
+    return {version: load_entity_module(name, version, EntityType.request) for version in reversed(known)}
+
+
+def _common(name: str, ours: Versions, theirs: Versions) -> list[int]:
+    """Return the versions up to our newest that the node understands and kio has, the oldest first."""
+    return [version for version in range(theirs[0], min(ours[1], theirs[1]) + 1) if version in schema_name_map[name]]
 
 
 class Wire:
@@ -88,10 +102,20 @@ class Wire:
 
         Raises Unreachable, and HarnessError when no version is common.
         """
+        return newest_request(name, *self._both(address, timeout))
+
+    def versions(self, name: str, address: Address) -> Mapping[int, ModuleType]:
+        """Return kio's modules of a request in each version that the node there understands, the newest first.
+
+        Raises Unreachable.
+        """
+        return every_request(name, *self._both(address, 1.0))
+
+    def _both(self, address: Address, timeout: float) -> tuple[Mapping[str, Versions], Mapping[int, Versions]]:
+        """Return what may be sent to a node, and what it understands."""
         if address not in self._understood:
             self._understood[address] = understood(address, timeout=timeout)
-        stated = self._stated_at.get(address, self._stated)
-        return newest_request(name, stated, self._understood[address])
+        return self._stated_at.get(address, self._stated), self._understood[address]
 
     def meet(self, addresses: Iterable[Address], stated: Mapping[str, Versions]) -> None:
         """Ask anew what is understood there: a node begins to listen, perhaps on a Kafka of another line."""
@@ -109,7 +133,8 @@ def _span(versions: Versions) -> str:
     return f"{versions[0]} to {versions[1]}" if versions != _NONE else "none"
 
 
-def _encode(request: Any) -> bytes:
+def encoded(request: Any) -> bytes:
+    """Return a request as it is sent. Raises ValueError or SerialError for one that its version cannot say."""
     header_schema = request.__header_schema__
     header = header_schema(
         request_api_key=request.__api_key__,

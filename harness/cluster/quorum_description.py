@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import ModuleType
 from typing import Any
 
 from kio.schema.errors import ErrorCode
 
 from harness.cluster.address import Address
-from harness.cluster.probes import account_of, describe_quorum_request
+from harness.cluster.probes import account_of, describe_quorum_in
 from harness.cluster.protocol import Wire, ask
 from harness.cluster.voter_changes import Answer, answer_of
 
@@ -41,7 +42,12 @@ def describe(wire: Wire, address: Address) -> Description:
 
     An error of the partition counts as the answer's. Raises Unreachable.
     """
-    return description_of(ask(address, describe_quorum_request(wire, address, 1.0), timeout=_TIMEOUT_SECONDS))
+    return describe_in(wire.schemas("describe_quorum", address), address)
+
+
+def describe_in(of: ModuleType, address: Address) -> Description:
+    """Return what a node answers in the version of kio's module of the request. Raises Unreachable."""
+    return description_of(ask(address, describe_quorum_in(of), timeout=_TIMEOUT_SECONDS))
 
 
 def description_of(response: Any) -> Description:

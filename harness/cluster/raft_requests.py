@@ -1,7 +1,7 @@
 """What nodes of the quorum send each other, sent by nobody of the quorum: to see how a node checks it.
 
 Each function makes one request to the metadata partition; what is not given is as a node would send it. None of them
-can change anything where it is refused.
+can change anything where it is refused. What a version has no field for is left out.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from types import ModuleType
 from typing import Any
 
 from kio.schema.errors import ErrorCode
+from kio.serial.errors import SerialError
 from kio.static.primitive import i32Timedelta
 
 from harness.cluster.address import Address
-from harness.cluster.protocol import Wire, ask
+from harness.cluster.protocol import Wire, ask, encoded, fitting
 
 METADATA_TOPIC = "__cluster_metadata"
 # Uuid.METADATA_TOPIC_ID
@@ -50,7 +51,8 @@ class Stray:
 
 def vote(of: ModuleType, stray: Stray) -> Any:
     """Ask for a vote: `node` in `epoch`, with a log that ends at `offset` of `last_epoch`."""
-    partition = of.PartitionData(
+    partition = fitting(
+        of.PartitionData,
         partition_index=0,
         replica_epoch=stray.epoch,
         replica_id=stray.node,
@@ -59,45 +61,52 @@ def vote(of: ModuleType, stray: Stray) -> Any:
         last_offset_epoch=stray.last_epoch,
         last_offset=stray.offset,
     )
-    topic = of.TopicData(topic_name=stray.topic, partitions=(partition,))
-    return of.VoteRequest(cluster_id=stray.cluster, voter_id=stray.receiver, topics=_kept(stray, topic))
+    topic = fitting(of.TopicData, topic_name=stray.topic, partitions=(partition,))
+    return fitting(of.VoteRequest, cluster_id=stray.cluster, voter_id=stray.receiver, topics=_kept(stray, topic))
 
 
 def begin_quorum_epoch(of: ModuleType, stray: Stray) -> Any:
     """Say that `node` leads `epoch`."""
-    partition = of.PartitionData(
+    partition = fitting(
+        of.PartitionData,
         partition_index=0,
         voter_directory_id=stray.receiver_directory,
         leader_id=stray.node,
         leader_epoch=stray.epoch,
     )
-    topic = of.TopicData(topic_name=stray.topic, partitions=(partition,))
-    return of.BeginQuorumEpochRequest(
-        cluster_id=stray.cluster, voter_id=stray.receiver, topics=_kept(stray, topic), leader_endpoints=()
+    topic = fitting(of.TopicData, topic_name=stray.topic, partitions=(partition,))
+    return fitting(
+        of.BeginQuorumEpochRequest,
+        cluster_id=stray.cluster,
+        voter_id=stray.receiver,
+        topics=_kept(stray, topic),
+        leader_endpoints=(),
     )
 
 
 def end_quorum_epoch(of: ModuleType, stray: Stray) -> Any:
     """Say that `node` leads `epoch` no longer."""
-    partition = of.PartitionData(
-        partition_index=0, leader_id=stray.node, leader_epoch=stray.epoch, preferred_candidates=()
+    partition = fitting(
+        of.PartitionData, partition_index=0, leader_id=stray.node, leader_epoch=stray.epoch, preferred_candidates=()
     )
-    topic = of.TopicData(topic_name=stray.topic, partitions=(partition,))
-    return of.EndQuorumEpochRequest(cluster_id=stray.cluster, topics=_kept(stray, topic), leader_endpoints=())
+    topic = fitting(of.TopicData, topic_name=stray.topic, partitions=(partition,))
+    return fitting(of.EndQuorumEpochRequest, cluster_id=stray.cluster, topics=_kept(stray, topic), leader_endpoints=())
 
 
 def fetch(of: ModuleType, stray: Stray, max_wait: timedelta = _AT_ONCE) -> Any:
     """Fetch from `offset` as nobody (no replica id), with a log that ends in `last_epoch`, from `epoch`'s leader."""
     known = _METADATA_TOPIC_ID if stray.topic == METADATA_TOPIC else uuid.UUID(int=4711)
-    partition = of.FetchPartition(
+    partition = fitting(
+        of.FetchPartition,
         partition=0,
         current_leader_epoch=stray.epoch,
         fetch_offset=stray.offset,
         last_fetched_epoch=stray.last_epoch,
         partition_max_bytes=_BYTES,
     )
-    topic = of.FetchTopic(topic_id=known, partitions=(partition,))
-    return of.FetchRequest(
+    topic = fitting(of.FetchTopic, topic_id=known, partitions=(partition,))
+    return fitting(
+        of.FetchRequest,
         cluster_id=stray.cluster,
         max_wait=i32Timedelta.parse(max_wait),
         min_bytes=0,
@@ -109,14 +118,15 @@ def fetch(of: ModuleType, stray: Stray, max_wait: timedelta = _AT_ONCE) -> Any:
 
 def fetch_snapshot(of: ModuleType, stray: Stray) -> Any:
     """Fetch the snapshot that ends at `offset` of `last_epoch`, under the leader of `epoch`, from `position` on."""
-    partition = of.PartitionSnapshot(
+    partition = fitting(
+        of.PartitionSnapshot,
         partition=0,
         current_leader_epoch=stray.epoch,
         snapshot_id=of.SnapshotId(end_offset=stray.offset, epoch=stray.last_epoch),
         position=stray.position,
     )
-    topic = of.TopicSnapshot(name=stray.topic, partitions=(partition,))
-    return of.FetchSnapshotRequest(cluster_id=stray.cluster, max_bytes=_BYTES, topics=_kept(stray, topic))
+    topic = fitting(of.TopicSnapshot, name=stray.topic, partitions=(partition,))
+    return fitting(of.FetchSnapshotRequest, cluster_id=stray.cluster, max_bytes=_BYTES, topics=_kept(stray, topic))
 
 
 def _kept(stray: Stray, topic: Any) -> tuple[Any, ...]:
@@ -126,12 +136,29 @@ def _kept(stray: Stray, topic: Any) -> tuple[Any, ...]:
 REQUESTS = {each.__name__: each for each in (vote, begin_quorum_epoch, end_quorum_epoch, fetch, fetch_snapshot)}
 
 
+def can_say(of: ModuleType, name: str, stray: Stray, right: Stray) -> bool:
+    """Whether a request says, in the version of kio's module of it, by what it differs from the right one.
+
+    A version without a field leaves it out; one that cannot name the partition cannot say anything.
+    """
+    try:
+        made, other = REQUESTS[name](of, stray), REQUESTS[name](of, right)
+        return bool(encoded(made)) and (stray == right or made != other)
+    except (TypeError, ValueError, SerialError):
+        return False
+
+
 def send(wire: Wire, address: Address, name: str, stray: Stray) -> str:
     """Send a request by its name and return the error's: `none` for none, `none, granted` for a vote.
 
     Raises Unreachable.
     """
-    answer = ask(address, REQUESTS[name](wire.schemas(name, address), stray), timeout=3.0)
+    return send_in(wire.schemas(name, address), address, name, stray)
+
+
+def send_in(of: ModuleType, address: Address, name: str, stray: Stray) -> str:
+    """Send a request in the version of kio's module of it, as `send` does in the newest one. Raises Unreachable."""
+    answer = ask(address, REQUESTS[name](of, stray), timeout=3.0)
     topics = answer.responses if name == "fetch" else answer.topics
     if answer.error_code is not ErrorCode.none or not topics:
         return str(answer.error_code.name)

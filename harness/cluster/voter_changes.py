@@ -82,4 +82,4 @@ def directory_of(wire: Wire, address: Address, node: int) -> uuid.UUID | None:
 
 def answer_of(response: Any) -> Answer:
     """Return the error of a response, or of a part of one, with its message."""
-    return Answer(response.error_code.name, response.error_message or "")
+    return Answer(response.error_code.name, getattr(response, "error_message", "") or "")

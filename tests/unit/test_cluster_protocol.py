@@ -14,7 +14,7 @@ from kio.static.primitive import i16, i32Timedelta
 
 from harness.base.errors import HarnessError
 from harness.cluster.address import Address
-from harness.cluster.protocol import Unreachable, Wire, fitting, newest_request, understood
+from harness.cluster.protocol import Unreachable, Wire, every_request, fitting, newest_request, understood
 from harness.kafka.release_lines import line_of
 
 QUORUM, METADATA = 55, 3
@@ -39,6 +39,16 @@ def test_the_newest_version_that_both_sides_know_is_sent(stated, node, version):
     assert named("describe_quorum", {"describe_quorum": stated}, {QUORUM: node}) == (
         f"kio.schema.describe_quorum.{version}.request"
     )
+
+
+@pytest.mark.parametrize(
+    ("node", "versions"), [((0, 2), [2, 1, 0]), ((1, 9), [2, 1]), ((0, 1), [1, 0]), ((3, 9), []), (None, [])]
+)
+def test_each_version_that_a_node_understands_can_be_asked_in_up_to_the_newest_that_is_stated(node, versions):
+    """The lowest that is stated is what the harness needs to be told all that it asks."""
+    found = every_request("describe_quorum", {"describe_quorum": (2, 2)}, {QUORUM: node} if node else {})
+    assert list(found) == versions
+    assert [each.__name__.split(".")[-2] for each in found.values()] == [f"v{version}" for version in versions]
 
 
 @pytest.mark.parametrize("node", [{QUORUM: (0, 1)}, {}, {METADATA: (2, 2)}])
@@ -106,6 +116,7 @@ def test_a_node_of_another_line_is_sent_what_its_own_line_allows():
         schemas = wire.schemas("describe_quorum", address)
         thread.join()
     assert schemas.__name__ == "kio.schema.describe_quorum.v1.request"
+    assert list(wire.versions("describe_quorum", address)) == [1]
 
 
 def test_a_request_has_those_values_that_its_version_knows():

@@ -28,7 +28,7 @@ from kio.static.primitive import i32, i64, u16
 from harness.cluster import probes, raft_requests
 from harness.cluster.address import Address
 from harness.cluster.probes import Quorum
-from harness.cluster.protocol import Unreachable
+from harness.cluster.protocol import Unreachable, fitting
 from harness.cluster.quorum_description import Description, description_of
 from harness.cluster.topology import Topology
 from harness.cluster.voter_changes import Answer
@@ -263,10 +263,13 @@ EVERYONE = Description(
 DESCRIBED = {20: EVERYONE, 21: FOLLOWER, 22: FOLLOWER, **dict.fromkeys(range(10, 14), EVERYONE)}
 
 
-def described(monkeypatch, changes, world=None):
-    answers = DESCRIBED | changes
-    monkeypatch.setattr(quorum_descriptions, "describe", lambda _wire, address: answers[address.port])
-    return quorum_descriptions.quorum_is_described().sample(world or world_of(led()))
+def described(monkeypatch, changes, world=None, older=None):
+    """Ask a quorum that describes itself so, by port; `older` is what it answers in version 0."""
+    answers = {2: DESCRIBED | changes, 0: DESCRIBED | (older or {})}
+    world = world or world_of(led())
+    world.cluster.wire = SimpleNamespace(versions=lambda _name, _address: {2: 2, 0: 0})
+    monkeypatch.setattr(quorum_descriptions, "describe_in", lambda version, address: answers[version][address.port])
+    return quorum_descriptions.quorum_is_described().sample(world)
 
 
 def test_the_quorum_is_described_when_leader_and_brokers_name_all_of_it_and_followers_say_that_they_do_not_lead(
@@ -314,6 +317,52 @@ def test_who_has_ended_may_observe_for_a_while_and_old_disks_of_voters_too(monke
     del ended.cluster.controllers[1]
     without = replace(EVERYONE, observers=frozenset())
     assert described(monkeypatch, dict.fromkeys((20, *range(10, 13)), without), ended).ok
+
+
+@pytest.mark.parametrize(("port", "who"), [(20, "controller 0"), (11, "broker 1")])
+def test_who_answers_an_old_version_with_an_error_is_named(monkeypatch, port, who):
+    sample = described(monkeypatch, {}, older={port: Description(Answer("unsupported_version"))})
+    assert sample.problem == f"{who}, in version 0: unsupported_version [], not {RIGHT_NOW}"
+
+
+def test_who_hangs_up_when_an_old_version_is_asked_is_named(monkeypatch):
+    def hang_up(version, address):
+        if version == 0:
+            raise Unreachable(f"{address}: it closed the connection")
+        return DESCRIBED[address.port]
+
+    world = world_of(led())
+    world.cluster.wire = SimpleNamespace(versions=lambda *_: {2: 2, 0: 0})
+    monkeypatch.setattr(quorum_descriptions, "describe_in", hang_up)
+    sample = quorum_descriptions.quorum_is_described().sample(world)
+    assert sample.detail == {"unreachable": "controller 0, in version 0: h:20: it closed the connection"}
+    assert not sample.ok
+
+
+@pytest.mark.parametrize("version", [0, 1, 2])
+def test_a_description_is_read_in_every_version(version):
+    """What a version does not say is left out of it."""
+    of = load_entity_module("describe_quorum", version, EntityType.response)
+    replicas = tuple(
+        fitting(of.ReplicaState, replica_id=node, replica_directory_id=None, log_end_offset=9) for node in range(2)
+    )
+    found = fitting(
+        of.PartitionData,
+        partition_index=0,
+        error_code=ErrorCode.none,
+        error_message=None,
+        leader_id=0,
+        leader_epoch=1,
+        high_watermark=9,
+        current_voters=replicas,
+        observers=(),
+    )
+    topic = of.TopicData(topic_name="__cluster_metadata", partitions=(found,))
+    response = fitting(
+        of.DescribeQuorumResponse, error_code=ErrorCode.none, error_message=None, topics=(topic,), nodes=()
+    )
+    said = description_of(response)
+    assert (said.answer, said.voters, said.high_watermark) == (Answer("none"), frozenset({0, 1}), 9)
 
 
 def test_an_answer_of_an_old_version_says_less_and_nothing_wrong(monkeypatch):
@@ -494,15 +543,37 @@ def checked(monkeypatch, answer=lambda _name, error: error, after=None):
         if stray.cluster == "cluster"
     }
 
-    def send(_wire, address, name, stray):
+    def send_in(_of, address, name, stray):
         own = stray.cluster == "AAAAAAAAAAAAAAAAAAAAYw"
         return answer(name, right[told_apart(address.port, name, stray)] if own else "inconsistent_cluster_id")
 
-    monkeypatch.setattr(raft_condition, "send", send)
+    monkeypatch.setattr(raft_condition, "send_in", send_in)
     quorums = [Quorum(0, 5), after or Quorum(0, 5)]
     world = world_of()
+    world.cluster.wire = SimpleNamespace(versions=versions_of)
     world.quorum = lambda: quorums.pop(0)
     return raft_condition.raft_requests_are_checked().sample(world)
+
+
+def versions_of(name, _address=None):
+    newest = REQUEST_MODULES[name]
+    return {version: load_entity_module(name, version, EntityType.request) for version in range(newest, newest - 2, -1)}
+
+
+def test_what_an_old_version_cannot_say_is_not_asked_in_it_and_all_else_is(monkeypatch):
+    asked = checked(monkeypatch).detail
+    assert "vote to another node, to voter 1" in asked
+    assert "vote to another node, to voter 1, in version 0" not in asked
+    assert "vote of an epoch that is over, to voter 1, in version 0" in asked
+    assert "a vote for a voter without a log, to voter 1, in version 0" in asked
+    assert "fetch of another cluster, to voter 0, in version 16" in asked
+
+
+def test_a_version_that_cannot_name_the_metadata_partition_is_not_asked_in():
+    for name, version in (("fetch", 12), ("fetch", 4)):
+        of = load_entity_module(name, version, EntityType.request)
+        assert not raft_requests.can_say(of, name, replace(RIGHT, cluster="another"), RIGHT)
+        assert not raft_requests.can_say(of, name, RIGHT, RIGHT)
 
 
 def test_a_quorum_that_refuses_whatever_is_wrong_checks_its_requests(monkeypatch):
@@ -537,16 +608,19 @@ def test_an_election_meanwhile_says_nothing_of_how_requests_are_checked(monkeypa
 
 
 def test_every_wrong_request_is_one_that_a_node_can_read():
-    for what, (name, stray, _) in raft_condition._wrong(RIGHT):
-        of = load_entity_module(name, REQUEST_MODULES[name], EntityType.request)
+    said = [
+        (what, *each[:2], of) for what, each in raft_condition._wrong(RIGHT) for of in versions_of(each[0]).values()
+    ]
+    for what, name, stray, of in said:
         made, written = raft_requests.REQUESTS[name](of, stray), io.BytesIO()
         entity_writer(type(made))(written, made)
         assert entity_reader(type(made))(written.getvalue(), 0)[0] == made, what
 
 
 def test_no_wrong_request_names_a_replica_that_the_leader_would_take_for_an_observer():
-    of = load_entity_module("fetch", 17, EntityType.request)
-    assert raft_requests.fetch(of, RIGHT).replica_state.replica_id == -1
+    older, newer = (load_entity_module("fetch", version, EntityType.request) for version in (13, 17))
+    assert raft_requests.fetch(newer, RIGHT).replica_state.replica_id == -1
+    assert raft_requests.fetch(older, RIGHT).replica_id == -1
 
 
 @pytest.mark.parametrize("dead_first", [True, False])

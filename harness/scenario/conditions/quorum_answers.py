@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from types import ModuleType
 from typing import ClassVar
 
 from kio.schema.errors import ErrorCode
@@ -115,6 +116,12 @@ def _in_words(world: World, answers: Iterable[tuple[str, tuple[Answer, str]]]) -
 
 def _with_message(answer: Answer) -> str:
     return f"{answer.code} with a message" if answer.message else answer.code
+
+
+def in_versions(asked: str, versions: Mapping[int, ModuleType]) -> Iterator[tuple[str, ModuleType]]:
+    """Yield a question with kio's module of each version, by its own name in the newest, which comes first. Pure."""
+    for version, of in versions.items():
+        yield (asked if version == max(versions) else f"{asked}, in version {version}"), of
 
 
 def asked_once(world: World, ask: Callable[[Quorum], Answers]) -> Sample:

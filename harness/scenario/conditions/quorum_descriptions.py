@@ -8,10 +8,11 @@ from typing import ClassVar
 
 from kio.schema.errors import ErrorCode
 
+from harness.cluster.address import Address
 from harness.cluster.protocol import Unreachable
-from harness.cluster.quorum_description import NEVER, Description, describe
+from harness.cluster.quorum_description import NEVER, Description, describe, describe_in
 from harness.model.told import REFUSALS, in_words
-from harness.scenario.conditions.quorum_answers import compared
+from harness.scenario.conditions.quorum_answers import compared, in_versions
 from harness.scenario.refs import NodeRef
 from harness.scenario.steps import Sample
 from harness.scenario.verbs import condition
@@ -30,7 +31,8 @@ class QuorumIsDescribed:
     Brokers hand DescribeQuorum on to the leader; a controller that does not lead answers NOT_LEADER_OR_FOLLOWER
     (KIP-595, KafkaRaftClient.handleDescribeQuorumRequest). All voters are named, at the addresses where they listen
     (KIP-853; those of static voters stand in the configuration), every running node that is no voter observes, no
-    replica is beyond the leader, and each has caught up lately. One that has ended may be named for five minutes more.
+    replica is beyond the leader, and each has caught up lately, in each version of the question that a node understands
+    as far as that says so. One that has ended may be named for five minutes more.
     A broker learns of the leader by itself, so that its answer may be wrong for a moment.
     """
 
@@ -55,12 +57,23 @@ def _descriptions(world: World, leader: int) -> Iterator[tuple[str, tuple[str, s
     for node, address in cluster.controllers.items():
         if not cluster.nodes[node].is_running:
             continue
-        said = describe(cluster.wire, address)
-        if node != leader and said.answer.message:
-            world.tell(REFUSALS, "DescribeQuorum at a follower", in_words(said.answer.message))
-        yield f"controller {node}", (_words(said, world), everybody if node == leader else _NOBODY_LEADS_HERE)
+        for asked, said in _said(world, f"controller {node}", address):
+            if node != leader and said.answer.message:
+                world.tell(REFUSALS, "DescribeQuorum at a follower", in_words(said.answer.message))
+            yield asked, (_words(said, world), everybody if node == leader else _NOBODY_LEADS_HERE)
     for node, address in cluster.brokers.items():
-        yield f"broker {node}", (_words(describe(cluster.wire, address), world), everybody)
+        for asked, said in _said(world, f"broker {node}", address):
+            yield asked, (_words(said, world), everybody)
+
+
+def _said(world: World, who: str, address: Address) -> Iterator[tuple[str, Description]]:
+    """Yield what a node answers in each version that it understands: clients of earlier releases send older ones."""
+    for asked, of in in_versions(who, world.cluster.wire.versions("describe_quorum", address)):
+        try:
+            said = describe_in(of, address)
+        except Unreachable as error:  # a node that cannot write an answer hangs up
+            raise Unreachable(f"{asked}: {error}") from error
+        yield asked, said
 
 
 def _named(code: str, voters: list[int], observers: list[int]) -> str:

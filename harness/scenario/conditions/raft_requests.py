@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from harness.cluster.formatting import kafka_uuid, new_uuid
-from harness.cluster.raft_requests import REQUESTS, Stray, send
-from harness.scenario.conditions.quorum_answers import asked_once
+from harness.cluster.raft_requests import REQUESTS, Stray, can_say, send_in
+from harness.scenario.conditions.quorum_answers import asked_once, in_versions
 from harness.scenario.steps import Sample
 from harness.scenario.verbs import condition
 from harness.scenario.world import World
@@ -22,8 +22,9 @@ class RaftRequestsAreChecked:
 
     Of another cluster, for another topic or none, of an epoch that is over or has not begun, to another node or another
     disk of it, from nobody, with offsets below 0; and a vote for who lacks records is not granted
-    (KafkaRaftClient.handle*Request, validateVoterOnlyRequest and validateLeaderOnlyRequest). Of FetchSnapshot only that
-    of another cluster is among them: what else may be wrong is another question (SnapshotRequestsAreChecked).
+    (KafkaRaftClient.handle*Request, validateVoterOnlyRequest and validateLeaderOnlyRequest). In each version that a
+    node understands, as far as that can say what is wrong. Of FetchSnapshot only that of another cluster is among them:
+    what else may be wrong is another question (SnapshotRequestsAreChecked).
     """
 
     name: ClassVar[str] = "raft_requests_are_checked"
@@ -41,8 +42,11 @@ def _answers(world: World, leader: int, epoch: int) -> Iterator[tuple[str, tuple
         if not cluster.nodes[node].is_running:
             continue
         right = Stray(kafka_uuid(cluster.id), epoch, leader, node)
+        versions = {name: cluster.wire.versions(name, address) for name in REQUESTS}
         for what, (name, stray, error) in _wrong(right):
-            yield f"{what}, to voter {node}", (send(cluster.wire, address, name, stray), error)
+            for asked, of in in_versions(f"{what}, to voter {node}", versions[name]):
+                if can_say(of, name, stray, right):
+                    yield asked, (send_in(of, address, name, stray), error)
 
 
 def _wrong(right: Stray) -> Iterator[tuple[str, tuple[str, Stray, str]]]:
