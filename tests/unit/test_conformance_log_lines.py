@@ -24,6 +24,7 @@ from harness.cluster.conformance.observations import (
     Counted,
     Files,
     HighWatermarkMoved,
+    ListenerTold,
     LogStartMoved,
     Metered,
     Named,
@@ -139,6 +140,12 @@ SAID = {
     f" {COUNTED}": (Counted, 427, {0: 427, 2: -1}, 3),
     "[RaftManager id=7] High watermark set to LogOffsetMetadata(offset=427, metadata=x) for the first time for epoch 3"
     f" {COUNTED} and observers [{REPLICA.format(9)}]": (Counted, 427, {0: 427, 2: -1}, 3),
+    "[RaftManager id=7] Notifying listener org.apache.kafka.image.loader.MetadataLoader@1070530088 of batch for "
+    "baseOffset 17 and lastOffset OptionalLong.empty": (
+        ListenerTold,
+        "org.apache.kafka.image.loader.MetadataLoader@1070530088",
+        17,
+    ),
     "[RaftManager id=7] Truncated to offset 69 from Fetch response from leader 2": (Truncated, 69, False),
     "[RaftManager id=7] Fully truncated the log at (LogOffsetMetadata(offset=155, metadata=x), 1) after downloading "
     "snapshot OffsetAndEpoch(offset=155, epoch=1) from leader 2": (Truncated, 155, True),

@@ -24,6 +24,7 @@ from harness.cluster.conformance.observations import (
     DiskReplaced,
     Files,
     HighWatermarkMoved,
+    ListenerTold,
     LogStartMoved,
     Looked,
     Metered,
@@ -126,6 +127,10 @@ def _by_node(said, first=1000.0):
         node: tuple(make(Place(node, line, first + line)) for line, make in enumerate(lines, 1))
         for node, lines in enumerate(said)
     }
+
+
+def tells(base, listener="MetadataLoader@7"):
+    return lambda place: ListenerTold(place, listener, base)
 
 
 def attempt(now):
@@ -555,6 +560,14 @@ FORGED = {
             files=[Files(0, 2000.0, quorum=QuorumState(4, -1, -1))],
         ),
     ),
+    "a listener hears what is not committed": (
+        "listeners_hear_committed",
+        history([high(14), tells(3), tells(14)]),
+    ),
+    "a listener hears the same records twice": (
+        "listeners_hear_committed",
+        history([high(14), tells(3), tells(9), tells(9)]),
+    ),
     "metrics have another leader than the log": (
         "metrics_as_logged",
         history([begin(state(FOLLOWER, 3, 1))], metered=metrics(4, state="follower", epoch=3, leader=2)),
@@ -816,6 +829,11 @@ ALLOWED = {
     "metrics that are wrong on a host that starves nodes": history(
         [begin(state(FOLLOWER, 3, 1))], metered=metrics(60, state="follower", epoch=4), slow=float("inf")
     ),
+    "two listeners hear the same, and one that is registered anew hears it again": history(
+        [high(14), tells(3), tells(3, "Controller@1"), high(16), tells(14), tells(3, "Controller@2")]
+    ),
+    "a process that begins hands on what the one before did": history([high(14), tells(13), Booted, high(9), tells(3)]),
+    "a build logs its high watermark in other words": history([tells(3), tells(9)]),
     "metrics of a process that has taken two snapshots, and appended nothing since": history(
         [begin(state(FOLLOWER, 3, 1))],
         metered=[

@@ -10,6 +10,7 @@ from harness.cluster.conformance.observations import (
     LEADER,
     Counted,
     HighWatermarkMoved,
+    ListenerTold,
     Place,
     SnapshotKept,
     State,
@@ -23,6 +24,7 @@ OWN_EPOCH_COMMITTED_FIRST = "own_epoch_committed_first"
 LEADER_COMPLETENESS = "leader_completeness"
 NO_TRUNCATION_OF_COMMITTED = "no_truncation_of_committed"
 SNAPSHOTS_ARE_COMMITTED = "snapshots_are_committed"
+LISTENERS_HEAR_COMMITTED = "listeners_hear_committed"
 
 
 def high_watermark_never_falls(history: History) -> Iterator[Violation]:
@@ -151,3 +153,30 @@ def _of_two_epochs(kept: SnapshotKept, first: tuple[int, Place]) -> Iterator[Vio
         story = f"the snapshot up to {kept.offset} is of epoch {epoch} for node {place.node}"
         reason = f"{story}, and of epoch {kept.epoch} for node {kept.place.node}"
         yield Violation(SNAPSHOTS_ARE_COMMITTED, reason, (kept.place, place))
+
+
+def listeners_hear_committed(history: History) -> Iterator[Violation]:
+    """A listener of the raft client hears what is committed, once, in order (KafkaRaftClient.updateListenersProgress).
+
+    The high watermark is logged before the records below it are handed on. A listener that is registered anew has
+    another name, and a process that begins reads all of the log again.
+    """
+    for life in history.lives():
+        high: HighWatermarkMoved | None = None
+        last: dict[str, ListenerTold] = {}
+        for said in life.said:
+            if isinstance(said, HighWatermarkMoved):
+                high = said
+            elif isinstance(said, ListenerTold):
+                yield from _of_batch(said, high, last.get(said.listener))
+                last[said.listener] = said
+
+
+def _of_batch(told: ListenerTold, high: HighWatermarkMoved | None, before: ListenerTold | None) -> Iterator[Violation]:
+    story = f"node {told.place.node} hands records from offset {told.base} on to {told.listener}"
+    if high is not None and told.base >= high.offset:
+        reason = f"{story}, and its high watermark is {high.offset}"
+        yield Violation(LISTENERS_HEAR_COMMITTED, reason, (told.place, high.place))
+    if before is not None and told.base <= before.base:
+        reason = f"{story}, after those from {before.base} on"
+        yield Violation(LISTENERS_HEAR_COMMITTED, reason, (told.place, before.place))

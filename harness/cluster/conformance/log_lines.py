@@ -19,6 +19,7 @@ from harness.cluster.conformance.observations import (
     ControllerClaimed,
     Counted,
     HighWatermarkMoved,
+    ListenerTold,
     LogStartMoved,
     Place,
     Said,
@@ -56,6 +57,7 @@ _AT_OFFSET = re.compile(r"at offset (-?\d+)$")
 _VERSION = re.compile(r"KRAFT_VERSION_(\d+)")
 _SNAPSHOT_FILE = re.compile(r"(\d{20})-(\d{10})")
 _SNAPSHOT_ID = re.compile(r"OffsetAndEpoch\(offset=(\d+), epoch=(\d+)\)")
+_BATCH = re.compile(r"Notifying listener (\S+) of batch for baseOffset (\d+)")
 _NUMBER = re.compile(r" (\d+)")
 _BRACKET = re.compile(r"[][{}()]")
 _COUNTED_VOTERS = "voterStates="
@@ -223,6 +225,12 @@ def _claimed(place: Place, text: str) -> Said | None:
     return ControllerClaimed(place, epoch) if epoch >= 0 else None
 
 
+def _listener_told(place: Place, text: str) -> Said | None:
+    """`[…] Notifying listener NAME of batch for baseOffset N and …`; of leaders and snapshots it hears otherwise."""
+    found = _BATCH.search(text)
+    return ListenerTold(place, found[1], int(found[2])) if found else None
+
+
 _READERS: dict[bytes, Callable[[Place, str], Said | None]] = {
     b"] Reading KRaft snapshot and log": _booted,
     b"] Completed transition to ": _transitioned,
@@ -239,5 +247,6 @@ _READERS: dict[bytes, Callable[[Place, str], Said | None]] = {
     b"] Fetching snapshot ": _fetches_snapshot,
     b"] Incremented log start offset to ": _log_start,
     b"] Becoming the active controller at epoch ": _claimed,
+    b"] Notifying listener ": _listener_told,
 }
 _ASKED_FOR = re.compile(b"|".join(map(re.escape, _READERS)))

@@ -173,6 +173,15 @@ class ControllerClaimed:
     epoch: int
 
 
+@dataclass(frozen=True, slots=True)
+class ListenerTold:
+    """The node handed committed records to a listener of its raft client, from the offset `base` on."""
+
+    place: Place
+    listener: str
+    base: int
+
+
 Said = (
     Booted
     | DiskReplaced
@@ -188,6 +197,7 @@ Said = (
     | SnapshotKept
     | LogStartMoved
     | ControllerClaimed
+    | ListenerTold
 )
 
 

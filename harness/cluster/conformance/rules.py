@@ -41,6 +41,7 @@ RULES = (
     Rule("Raft §5.4.3", commit_rules.leader_completeness),
     Rule("KafkaMetadataLog.truncateToEndOffset", commit_rules.no_truncation_of_committed),
     Rule("SnapshotGenerator, KIP-630", commit_rules.snapshots_are_committed),
+    Rule("KafkaRaftClient.updateListenersProgress", commit_rules.listeners_hear_committed),
     Rule("LeaderState.timeUntilCheckQuorumExpires, KAFKA-15489", leader_rules.check_quorum),
     Rule("QuorumController.QuorumMetaLogListener, KIP-631", leader_rules.active_controller_leads),
     Rule("QuorumController.renounce, KIP-631", account_rules.controllers_renounce),
