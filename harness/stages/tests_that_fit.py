@@ -1,6 +1,6 @@
-"""Tests of upstream's that do not fit a jar: they call what is for its package alone and has changed there; pure.
+"""Tests of upstream's that do not fit a jar: they call what nobody but the jar itself can miss, and has changed; pure.
 
-A back-port often gives a constructor of its own package one more parameter, and changes the tests that call it. On
+A back-port often gives a constructor of an internal class one more parameter, and changes the tests that call it. On
 nodes nobody can miss the old one: that no other jar uses it the drop-in proof has shown. Such tests say nothing of the
 jar.
 """
@@ -22,19 +22,19 @@ _MOST_NAMED, _MOST_TYPES = 3, 3
 
 
 def fitted(tests: TestsProof, differences: Iterable[Difference]) -> TestsProof:
-    """Return what tests say; failures for want of a member that only its package can miss are excused, and a gap."""
-    gone = [each.where for each in differences if _is_for_its_package(each)]
+    """Return what tests say; failures for want of a member that nobody else can miss are excused, and a gap."""
+    gone = [each.where for each in differences if _nobody_misses(each)]
     failed = tuple(_fitted(each, gone) for each in tests.failed)
     unfit = {after: before for before, after in zip(tests.failed, failed, strict=True) if after != before}
     if not unfit:
         return tests
     missed = listed(sorted({_readable(_missed(each, gone)) for each in unfit.values()}), _MOST_NAMED)
-    why = f"they use {missed}, which was for its package alone and has changed there"
+    why = f"they use {missed}, which changed and which no other jar can miss"
     says = f"{len(unfit)} of {counted(tests.count, 'test')} could not be asked of the jar: {why}."
     return with_gap(replace(tests, failed=failed), says)
 
 
-def _is_for_its_package(difference: Difference) -> bool:
+def _nobody_misses(difference: Difference) -> bool:
     return difference.rule == rules.MEMBER_REMOVED.name and difference.severity is Severity.WARNING
 
 
@@ -42,7 +42,7 @@ def _fitted(failed: FailedTest, gone: Sequence[str]) -> FailedTest:
     member = _missed(failed, gone)
     if not member or failed.suite is not TestSuite.UPSTREAM or failed.excuse:
         return failed
-    return replace(failed, excuse=f"it uses {_readable(member)}, which is for its package alone and has changed there")
+    return replace(failed, excuse=f"it uses {_readable(member)}, which changed and which no other jar can miss")
 
 
 def _missed(failed: FailedTest, gone: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""Tests of upstream's that use what is for its package alone, and has changed there, say nothing of a jar."""
+"""Tests of upstream's that use what no other jar can miss, and has changed, say nothing of a jar."""
 
 import pytest
 from hypothesis import given
@@ -47,12 +47,12 @@ def seen(difference, failure):
         (f"{STATE}.epoch: I", "java.lang.NoSuchFieldError: epoch", "LeaderState.epoch"),
     ],
 )
-def test_a_test_that_dies_for_want_of_what_only_its_package_had_does_not_count_and_is_a_gap(where, trace, named):
+def test_a_test_that_dies_for_want_of_what_no_other_jar_can_miss_does_not_count_and_is_a_gap(where, trace, named):
     tests = seen(gone(where), failed(trace))
     (excused,) = tests.failed
     assert not excused.blocks
-    assert excused.excuse == f"it uses {named}, which is for its package alone and has changed there"
-    why = f"they use {named}, which was for its package alone and has changed there."
+    assert excused.excuse == f"it uses {named}, which changed and which no other jar can miss"
+    why = f"they use {named}, which changed and which no other jar can miss."
     assert tests.gap == f"1 of 9 tests could not be asked of the jar: {why}"
 
 
@@ -82,7 +82,7 @@ def test_many_members_are_counted():
     assert tests.gap.startswith(
         "One. 5 of 9 tests could not be asked of the jar: they use LeaderState.m0(), LeaderState.m1(),"
     )
-    assert "LeaderState.m2() and 2 more, which was" in tests.gap
+    assert "LeaderState.m2() and 2 more, which changed" in tests.gap
 
 
 @given(where=st.text(), trace=st.text())

@@ -52,6 +52,7 @@ from harness.proof.dropin.implementing import Loader, check_implementing
 from harness.proof.dropin.linkage import compare_linkage
 from harness.proof.dropin.loading import newly_broken, prepare_loader
 from harness.proof.dropin.log_statements import compare_statements
+from harness.proof.dropin.named_elsewhere import weighed
 from harness.proof.dropin.source_methods import Reading
 from harness.toolbox.java import JavaRuntime
 from harness.toolbox.lockfile import Purpose
@@ -180,7 +181,7 @@ def prove_dropin(tools: ProofTools, base: Path, candidate: Path, subject: Subjec
         ]
     return DropIn(
         tuple(each.name for each in rules.ALL),
-        worst_first(found),
+        worst_first(tuple(weighed(found, old, others))),
         _notes(subject, new, comparison),
         _changed(new, baselines),
         changed_methods(comparison),
