@@ -61,7 +61,7 @@ def test_what_is_gone_of_a_class_that_another_jar_names_fails(other, content, en
 def test_a_class_of_a_longer_name_or_in_a_package_below_is_another_class(other):
     jar = other(b"org/apache/kafka/raft/internals/LeaderState\x01org/apache/kafka/raft/LeaderStateOfMine")
     assert weight(jar) is Severity.WARNING
-    assert named_by([jar], {"org/apache/kafka/raft/internals/LeaderState", STATE}) == {
+    assert named_by([jar], frozenset(["org/apache/kafka/raft/internals/LeaderState", STATE])) == {
         "org/apache/kafka/raft/internals/LeaderState"
     }
 

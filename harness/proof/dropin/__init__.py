@@ -38,6 +38,7 @@ from harness.proof.dropin.class_changes import (
 )
 from harness.proof.dropin.config_keys import compare_configurations
 from harness.proof.dropin.constants import compare_constants
+from harness.proof.dropin.durability import compare_durability
 from harness.proof.dropin.entries import (
     JarFacts,
     compare_entries,
@@ -201,6 +202,7 @@ def _compare_classes(base: Classes, candidate: Classes, comparison: Comparison, 
     yield from compare_members(base, candidate)
     yield from compare_nests(base, comparison, named)
     yield from compare_blocking(candidate, comparison.baselines)
+    yield from compare_durability(base, candidate)
 
 
 def worst_first(differences: Sequence[Difference]) -> tuple[Difference, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -34,7 +34,7 @@ def weighed(differences: Iterable[Difference], classes: Iterable[str], others: S
         yield each if missed else replace(each, severity=Severity.WARNING, detail=f"{each.detail}; {_NOBODY}")
 
 
-def named_by(jars: Iterable[Path], classes: Set[str]) -> frozenset[str]:
+def named_by(jars: Iterable[Path], classes: frozenset[str]) -> frozenset[str]:
     """Return which of these top-level classes the jars name: as a constant of a class file, or below META-INF.
 
     That is whatever a class file refers to, extends or implements, takes or returns, and texts, with dots or slashes.

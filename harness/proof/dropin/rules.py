@@ -72,6 +72,10 @@ BLOCKS_OR_ENDS = fail(
     "blocks-or-ends", "the thread that drives Raft may newly sleep, wait, look up names, end the JVM or start a process"
 )
 BLOCKS_ELSEWHERE = warn("blocks-elsewhere", "a class newly does so, but not on the thread that drives Raft")
+NO_LONGER_DURABLE = fail(
+    "no-longer-durable",
+    "a method no longer leads to what makes a write durable or atomic in base: a sync, a flush",
+)
 NAMED_CLASS_ADDED = note("named-class-added", "a class is new that the series or the claims name")
 NAMED_CLASS_CHANGED = note("named-class-changed", "a class that the series or the claims name has changed")
 GENERATED_CHANGED = fail("generated-changed", "a generated message class has changed")

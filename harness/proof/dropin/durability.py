@@ -1,0 +1,224 @@
+"""Writes that base makes durable or atomic: whether each method that led to that still does, by the call graph."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict, deque
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+
+from harness.base.text import listed
+from harness.model.proof import Difference, Severity
+from harness.proof.bytecode import Classes, Use
+from harness.proof.dropin import rules
+from harness.proof.dropin.call_graph import CallGraph, Method
+from harness.proof.dropin.class_changes import top_level, visible
+
+_UTILS, _FILE, _CHANNELS = r"org/apache/kafka/common/utils/Utils\.", "java/nio/file/Standard", "java/nio/channels/"
+_DOES = {
+    "syncs a file": re.compile(
+        rf"java/io/FileDescriptor\.sync\(|{_CHANNELS}\w*FileChannel\.force\(|java/nio/MappedByteBuffer\.force\("
+        rf"|{_UTILS}flush(?!Dir)\w*\(|{_FILE}OpenOption\.D?SYNC"
+    ),
+    "syncs a folder": re.compile(rf"{_UTILS}(?:flushDir\w*\(|atomicMoveWithFallback\([^)Z]*\))"),
+    "moves a file atomically": re.compile(rf"{_UTILS}atomicMove\w*\(|{_FILE}CopyOption\.ATOMIC_MOVE"),
+    "flushes the log": re.compile(r"org/apache/kafka/raft/(?:ReplicatedLog|RaftLog)\.flush\("),
+}
+"""What makes a write durable or atomic, each apart: one stands for no other. Matched as `owner.name(descriptor)`."""
+# What is known to do none of it, but for what stands above: of the JDK only a file that is opened "rws" may.
+_HARMLESS = re.compile(rf"(?:java|javax)/(?!io/RandomAccessFile\.<init>)|org/slf4j/|{_UTILS}")
+_FOR_OTHERS, _SYNTHETIC = 0x1 | 0x4, 0x1000
+_MOST_NAMED = 3
+Edges = Mapping[Method, Set[Method]]
+
+
+def compare_durability(base: Classes, candidate: Classes) -> Iterator[Difference]:
+    """Yield the places in base that make a write durable or atomic to which methods no longer lead, by class.
+
+    A method leads there by what it calls, so that a helper more or less makes no difference. What other methods of the
+    jar do instead (a caller newly does so itself) is no difference for who is private to its package and a warning
+    for others, and so is what another jar may do that the method newly calls.
+    """
+    old, new = _Jar.of(base), _Jar.of(candidate)
+    for does, pattern in _DOES.items():
+        known = _Ways.of(old, pattern)
+        found: dict[str, list[_Lost]] = defaultdict(list)
+        for lost in _lost(known, _Ways.of(new, pattern), visible(base).keys()):
+            found[top_level(known.place(lost.method)[0])].append(lost)
+        for top, methods in sorted(found.items()):
+            yield _described(does, top, known, methods)
+
+
+@dataclass(frozen=True, slots=True)
+class _Jar:
+    """A jar's call graph: what each method calls in the jar, its callers, and what it may call by way of other jars."""
+
+    graph: CallGraph
+    sure: Edges
+    callers: Edges
+    possible: Edges
+
+    @staticmethod
+    def of(classes: Classes) -> _Jar:
+        graph = CallGraph(classes)
+        sure = {method: frozenset(_surely_called(graph, method)) for method in graph.methods}
+        possible = {method: frozenset(graph.called_by(method)) for method in graph.methods}
+        return _Jar(graph, sure, _turned(sure), possible)
+
+
+@dataclass(frozen=True, slots=True)
+class _Ways:
+    """The methods of a jar that lead to what makes a write durable, each with the next on its way (None: it does so).
+
+    `possible` are those that lead there only if other jars call back; `uses` is how often a method does so itself.
+    """
+
+    jar: _Jar
+    sure: Mapping[Method, Method | None]
+    possible: Set[Method]
+    uses: Mapping[Method, Sequence[Use]]
+
+    @staticmethod
+    def of(jar: _Jar, pattern: re.Pattern[str]) -> _Ways:
+        uses = {method: found for method in jar.graph.methods if (found := _uses(jar.graph, method, pattern))}
+        return _Ways(jar, _leading(jar.callers, uses), _leading(_turned(jar.possible), uses).keys(), uses)
+
+    def way(self, method: Method) -> list[Method]:
+        """Return the methods from this one to the one that makes the write durable, both included."""
+        found, following = [method], self.sure[method]
+        while following:
+            found.append(following)
+            following = self.sure[following]
+        return found
+
+    def place(self, method: Method) -> Method:
+        """Return the method that makes the write durable to which a method leads."""
+        return self.way(method)[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class _Lost:
+    """A method of both jars that led to what makes a write durable in base alone; `certain` where nothing may do it."""
+
+    method: Method
+    certain: bool
+
+
+def _surely_called(graph: CallGraph, method: Method) -> Iterator[Method]:
+    uses = graph.methods[method].uses
+    for place, use in enumerate(uses):
+        if use.kind == "call" and use.owner in graph.classes and not _is_handed_over(graph, uses, place):
+            yield from graph.targets(use)
+
+
+def _uses(graph: CallGraph, method: Method, pattern: re.Pattern[str]) -> list[Use]:
+    """Return what a method itself makes a write durable with."""
+    uses = graph.methods[method].uses
+    return [
+        use
+        for place, use in enumerate(uses)
+        if use.kind in ("call", "get") and pattern.match(_text(use)) and not _is_handed_over(graph, uses, place)
+    ]
+
+
+def _is_handed_over(graph: CallGraph, uses: Sequence[Use], place: int) -> bool:
+    return bool(uses[place].made_into) and graph.handed_over(uses, place)
+
+
+def _turned(edges: Edges) -> Edges:
+    """Return the callers of each method."""
+    callers: dict[Method, set[Method]] = {method: set() for method in edges}
+    for caller, called in edges.items():
+        for each in called:
+            callers[each].add(caller)
+    return callers
+
+
+def _leading(callers: Edges, ends: Mapping[Method, object]) -> dict[Method, Method | None]:
+    """Return every method that leads to one of these, with the next on its shortest way."""
+    found: dict[Method, Method | None] = dict.fromkeys(sorted(ends))
+    waiting = deque(found)
+    while waiting:
+        method = waiting.popleft()
+        for caller in sorted(callers[method] - found.keys()):
+            found[caller] = method
+            waiting.append(caller)
+    return found
+
+
+def _lost(old: _Ways, new: _Ways, named: Set[str]) -> Iterator[_Lost]:
+    for method in sorted(old.sure.keys() & new.jar.graph.methods.keys() - new.sure.keys()):
+        # What the compiler numbers and what no source can name says nothing: its callers lead there.
+        if method[0] not in named or old.jar.graph.methods[method].access & _SYNTHETIC:
+            continue
+        moved = _has_moved(method, old, new, frozenset([method]))
+        if not moved or _is_for_others(method, new):
+            elsewhere = moved or method in new.possible or _calls_the_unknown(method, old.jar, new.jar)
+            yield _Lost(method, certain=not elsewhere)
+
+
+def _is_for_others(method: Method, ways: _Ways) -> bool:
+    return bool(ways.jar.graph.methods[method].access & _FOR_OTHERS)
+
+
+def _has_moved(method: Method, old: _Ways, new: _Ways, seen: frozenset[Method]) -> bool:
+    """Whether on each way to a method that lost what makes a write durable a caller does so instead."""
+    callers = new.jar.callers[method] - seen
+    return all(
+        _does_instead(caller, method, old, new)
+        or (caller not in new.sure and _has_moved(caller, old, new, seen | callers))
+        for caller in callers
+    ) and (bool(callers) or not _is_for_others(method, new))
+
+
+def _does_instead(caller: Method, method: Method, old: _Ways, new: _Ways) -> bool:
+    """Whether a caller newly does, or newly calls what does, what a method that it calls no longer does."""
+    more = len(new.uses.get(caller, ())) > len(old.uses.get(caller, ()))
+    newly = new.jar.sure[caller] - old.jar.sure.get(caller, frozenset()) - {method}
+    return more or any(called in new.sure for called in newly)
+
+
+def _calls_the_unknown(method: Method, old: _Jar, new: _Jar) -> bool:
+    """Whether a method newly leads to another jar's method that might make a write durable."""
+    return any(not _HARMLESS.match(each) for each in _outside(method, new) - _outside(method, old))
+
+
+def _outside(method: Method, jar: _Jar) -> set[str]:
+    """Return the methods of other jars that a method leads to."""
+    seen, waiting, found = {method}, [method], set[str]()
+    while waiting:
+        each = waiting.pop()
+        uses = jar.graph.methods[each].uses
+        found.update(_text(use) for use in uses if use.kind == "call" and use.owner not in jar.graph.classes)
+        called = jar.sure[each] - seen
+        seen |= called
+        waiting += called
+    return found
+
+
+def _described(does: str, top: str, known: _Ways, lost: Sequence[_Lost]) -> Difference:
+    nearest = sorted(lost, key=lambda each: (len(known.way(each.method)), each.method))
+    place = known.place(nearest[0].method)
+    by = " and ".join(sorted({f"{_short(use.owner)}.{use.name}" for use in known.uses[place]}))
+    methods = listed(list(dict.fromkeys(_written(each.method) for each in nearest)), _MOST_NAMED)
+    detail = f"{methods}: base {does} there ({by} in {_written(place)}), the candidate does not"
+    certain = any(each.certain for each in lost)
+    rule = rules.NO_LONGER_DURABLE if certain else rules.NO_LONGER_DURABLE.weighing(Severity.WARNING)
+    return rule.broken(_dotted(top), detail if certain else f"{detail}; something else may do it now", by)
+
+
+def _text(use: Use) -> str:
+    return f"{use.owner}.{use.name}{use.descriptor}"
+
+
+def _written(method: Method) -> str:
+    owner, name, _ = method
+    return f"the constructor of {_short(owner)}" if name == "<init>" else f"{_short(owner)}.{name}"
+
+
+def _short(name: str) -> str:
+    return name.rpartition("/")[2].replace("$", ".")
+
+
+def _dotted(name: str) -> str:
+    return name.replace("/", ".")
