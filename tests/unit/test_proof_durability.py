@@ -136,6 +136,14 @@ def test_what_another_jar_may_do_in_its_place_is_a_warning(newly, expected):
     assert found(jar(store(newly, SYNC)), jar(store(newly))) == FAILS, "base calls it as well"
 
 
+def test_what_another_jar_may_call_back_is_a_warning_where_it_could_not_in_base():
+    task = facts(HELPER, method("<init>"), method("accept", SYNC), interfaces=["java/util/function/Consumer"])
+    given = call("java/lang/Iterable", "forEach", "(Ljava/util/function/Consumer;)V")
+    calls_back = [Use("new", HELPER, "", "", 1), call(HELPER, "<init>"), given]
+    assert found(jar(store(SYNC), task), jar(store(*calls_back), task)) == WARNS
+    assert found(jar(store(*calls_back, SYNC), task), jar(store(*calls_back), task)) == FAILS
+
+
 def test_what_is_given_to_another_thread_does_not_make_this_write_durable():
     later = [made(STORE, "rest", RUNNABLE), call("java/util/concurrent/Executor", "execute", "(Ljava/lang/Runnable;)V")]
     rest = private("rest", SYNC)

@@ -39,7 +39,8 @@ def compare_durability(base: Classes, candidate: Classes) -> Iterator[Difference
     jar do instead (a caller newly does so itself) is no difference for who is private to its package and a warning
     for others, and so is what another jar may do that the method newly calls.
     """
-    old, new = _Jar.of(base), _Jar.of(candidate)
+    old = _Jar.of(base)
+    new = _Jar.of(candidate, old)
     for does, pattern in _DOES.items():
         known = _Ways.of(old, pattern)
         found: dict[str, list[_Lost]] = defaultdict(list)
@@ -51,37 +52,44 @@ def compare_durability(base: Classes, candidate: Classes) -> Iterator[Difference
 
 @dataclass(frozen=True, slots=True)
 class _Jar:
-    """A jar's call graph: what each method calls in the jar, its callers, and what it may call by way of other jars."""
+    """A jar's call graph: what each method calls in the jar for sure, and what it may call by way of other jars.
+
+    `callers` are those for sure. `newly` is what is called for sure, and what may be called that might not in base.
+    """
 
     graph: CallGraph
     sure: Edges
     callers: Edges
     possible: Edges
+    newly: Edges
 
     @staticmethod
-    def of(classes: Classes) -> _Jar:
+    def of(classes: Classes, base: _Jar | None = None) -> _Jar:
         graph = CallGraph(classes)
         sure = {method: frozenset(_surely_called(graph, method)) for method in graph.methods}
         possible = {method: frozenset(graph.called_by(method)) for method in graph.methods}
-        return _Jar(graph, sure, _turned(sure), possible)
+        known = base.possible if base else possible
+        newly = {method: sure[method] | (possible[method] - known.get(method, frozenset())) for method in sure}
+        return _Jar(graph, sure, _turned(sure), possible, newly)
 
 
 @dataclass(frozen=True, slots=True)
 class _Ways:
     """The methods of a jar that lead to what makes a write durable, each with the next on its way (None: it does so).
 
-    `possible` are those that lead there only if other jars call back; `uses` is how often a method does so itself.
+    `newly` are those that lead there if other jars call back what they could not in base; `uses` is by what a method
+    does so itself.
     """
 
     jar: _Jar
     sure: Mapping[Method, Method | None]
-    possible: Set[Method]
+    newly: Set[Method]
     uses: Mapping[Method, Sequence[Use]]
 
     @staticmethod
     def of(jar: _Jar, pattern: re.Pattern[str]) -> _Ways:
         uses = {method: found for method in jar.graph.methods if (found := _uses(jar.graph, method, pattern))}
-        return _Ways(jar, _leading(jar.callers, uses), _leading(_turned(jar.possible), uses).keys(), uses)
+        return _Ways(jar, _leading(jar.callers, uses), _leading(_turned(jar.newly), uses).keys(), uses)
 
     def way(self, method: Method) -> list[Method]:
         """Return the methods from this one to the one that makes the write durable, both included."""
@@ -153,7 +161,7 @@ def _lost(old: _Ways, new: _Ways, named: Set[str]) -> Iterator[_Lost]:
             continue
         moved = _has_moved(method, old, new, frozenset([method]))
         if not moved or _is_for_others(method, new):
-            elsewhere = moved or method in new.possible or _calls_the_unknown(method, old.jar, new.jar)
+            elsewhere = moved or method in new.newly or _calls_the_unknown(method, old.jar, new.jar)
             yield _Lost(method, certain=not elsewhere)
 
 
