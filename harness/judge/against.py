@@ -42,9 +42,9 @@ def against(
 ) -> str:
     """Return the strongest reason against the verdict; `worse_in` are scenarios whose logs or figures are worse.
 
-    `not_reached` says what of the jar was not tested: most of upstream's tests (`mostly_excused`), or which changed
-    methods no scenario ran (`unreached`). `is_blocked` says that something holds the candidate back whatever its
-    scenarios show.
+    `not_reached` says what of the jar was not tested: what no run shows (`not_shown_by_runs`), most of upstream's tests
+    (`mostly_excused`), or which changed methods no scenario ran (`unreached`). `is_blocked` says that something holds
+    the candidate back whatever its scenarios show.
     """
     match verdict:
         case Verdict.SHIP:

@@ -22,7 +22,7 @@ from harness.judge.metrics_kept import other_metrics, reasons_of_metrics
 from harness.judge.metrics_that_stand_still import reasons_of_standstill
 from harness.judge.noticeable import would_show
 from harness.judge.other_words import refusals_in_other_words
-from harness.judge.proof_verdict import mostly_excused, reasons_of_proof, untested
+from harness.judge.proof_verdict import mostly_excused, not_shown_by_runs, reasons_of_proof, untested
 from harness.judge.raft_steps import steps_not_read
 from harness.judge.reasons import GAPS, is_blocker, rests_on, worst
 from harness.judge.scenario_verdict import (
@@ -113,7 +113,7 @@ def decide(
             verdict,
             declaration,
             case.rows,
-            mostly_excused(proof) or not_reached,
+            not_shown_by_runs(proof) or mostly_excused(proof) or not_reached,
             _worse_in(reasons),
             is_blocked=any(map(is_blocker, reasons)),
         ),

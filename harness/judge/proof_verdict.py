@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from harness.base.text import counted
 from harness.model.claims import Claim
-from harness.model.proof import Answer, AuditAnswer, ClaimChain, Proof, TestScope, TestStanding
+from harness.model.proof import NO_RUN_SHOWS, Answer, AuditAnswer, ClaimChain, Proof, TestScope, TestStanding
 from harness.model.runs import Verdict
 from harness.model.verdict import ClaimStatus, Reason, ReasonSource
 
@@ -27,6 +27,15 @@ def reasons_of_proof(proof: Proof | None) -> tuple[Reason, ...]:
 
 def _reason(weight: Verdict, sentence: str) -> Reason:
     return Reason(ReasonSource.PROOF, weight, None, sentence)
+
+
+def not_shown_by_runs(proof: Proof | None) -> str:
+    """Return in a sentence what the jar may be worse in that neither tests nor runs show; empty where it is nothing."""
+    found = [each for each in (proof.differences if proof else ()) if each.rule in NO_RUN_SHOWS and not each.waived]
+    if not found:
+        return ""
+    more = f" The proof has {counted(len(found) - 1, 'more such warning')}." if len(found) > 1 else ""
+    return f"No test and no run shows what the proof warns of: {found[0].detail}.{more}"
 
 
 def mostly_excused(proof: Proof | None) -> str:

@@ -15,6 +15,9 @@ from harness.model.simulation import Simulation
 EXPECTED_LEVEL = "info"  # of the log line that a claim expects, where it does not say otherwise
 RuleName = Annotated[str, Keywords({"pattern": "^[a-z][a-z0-9-]*$"})]
 
+NO_RUN_SHOWS = frozenset(["no-longer-durable", "no-longer-volatile", "no-longer-synchronized"])
+"""Rules whose differences neither tests nor runs show: they take a power cut, or two threads and a weaker processor."""
+
 
 class Severity(StrEnum):
     """How much a difference weighs."""

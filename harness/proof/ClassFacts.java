@@ -302,7 +302,7 @@ public final class ClassFacts {
                 found.add("iinc " + ((IincInsnNode) each).incr);
             } else if (code == Opcodes.INSTANCEOF) {
                 found.add("instanceof " + ((TypeInsnNode) each).desc);
-            } else if (code >= Opcodes.IADD && code <= Opcodes.IF_ACMPNE) {
+            } else if (code >= Opcodes.IADD && code <= Opcodes.IF_ACMPNE || code == Opcodes.MONITORENTER) {
                 found.add("op " + code);
             }
         }

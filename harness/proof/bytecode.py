@@ -53,8 +53,8 @@ class MethodFacts:
 
     `code` is the SHA-256 of the instructions with constants resolved, so that the order of the constant pool, line
     numbers and names of local variables make no difference; a lambda stands for what it does, whatever its number.
-    Empty for a method without code. `operations` are the constants that it loads and what it computes, compares and
-    tests with `instanceof`, in order.
+    Empty for a method without code. `operations` are the constants that it loads, what it computes, compares and
+    tests with `instanceof`, and the monitors that it enters (`op 194`, the instruction's number), in order.
     """
 
     name: str

@@ -606,6 +606,22 @@ def test_what_is_waived_or_light_or_base_s_own_or_promised_by_nobody_does_not_bl
     assert decide(declare("turn2", claims=(FIX,)), ran("turn2", R, R, H), proof).verdict is Verdict.SHIP
 
 
+UNGUARDED = Difference("no-longer-volatile", Severity.WARNING, "a.B.c", "a.B.c is not volatile any more")
+
+
+def test_what_no_run_shows_is_the_first_reason_against_a_ship() -> None:
+    def against(*differences: Difference) -> str:
+        record = decide(declare("turn2", claims=(FIX,)), ran("turn2", R, R, H), replace(SOUND, differences=differences))
+        assert record.verdict is Verdict.SHIP
+        return record.against
+
+    warned = "No test and no run shows what the proof warns of: a.B.c is not volatile any more."
+    assert against(UNGUARDED) == warned
+    assert against(UNGUARDED, replace(UNGUARDED, where="a.B.d")) == f"{warned} The proof has 1 more such warning."
+    for light in (replace(UNGUARDED, waived="known, by Ann, until 2027-01-01"), replace(UNGUARDED, rule="api-source")):
+        assert against(light) == against()
+
+
 def test_a_jar_whose_tests_could_not_be_run_is_never_shipped_and_the_reason_is_named() -> None:
     proof = replace(SOUND, tests=TestsProof(TestScope.RELATED, missing="The tests are not pinned."))
     record = decide(declare("turn2", claims=(FIX,)), ran("turn2", R, R, H), proof)

@@ -48,6 +48,7 @@ from harness.proof.dropin.entries import (
     packages_of,
     read_jar,
 )
+from harness.proof.dropin.guards import compare_guards
 from harness.proof.dropin.hiding import compare_hidden
 from harness.proof.dropin.implementing import Loader, check_implementing
 from harness.proof.dropin.linkage import compare_linkage
@@ -203,6 +204,7 @@ def _compare_classes(base: Classes, candidate: Classes, comparison: Comparison, 
     yield from compare_nests(base, comparison, named)
     yield from compare_blocking(candidate, comparison.baselines)
     yield from compare_durability(base, candidate)
+    yield from compare_guards(base, candidate)
 
 
 def worst_first(differences: Sequence[Difference]) -> tuple[Difference, ...]:

@@ -76,6 +76,10 @@ NO_LONGER_DURABLE = fail(
     "no-longer-durable",
     "a method no longer leads to what makes a write durable or atomic in base: a sync, a flush",
 )
+NO_LONGER_VOLATILE = warn("no-longer-volatile", "a field of base is not volatile any more, and not final either")
+NO_LONGER_SYNCHRONIZED = warn(
+    "no-longer-synchronized", "a method of base is not synchronized any more, and takes no lock"
+)
 NAMED_CLASS_ADDED = note("named-class-added", "a class is new that the series or the claims name")
 NAMED_CLASS_CHANGED = note("named-class-changed", "a class that the series or the claims name has changed")
 GENERATED_CHANGED = fail("generated-changed", "a generated message class has changed")
@@ -100,6 +104,10 @@ LOG_STATEMENT_GONE = warn(
 )
 
 CONFIG_UNREADABLE = fail("config-unreadable", "the configuration cannot be read from the jar")
+CONFIG_NOT_COMPARED = note(
+    "config-not-compared",
+    "the configuration of a class cannot be read from base either: nobody knows which keys changed",
+)
 CONFIG_REMOVED = fail("config-removed", "a configuration key of base is missing")
 CONFIG_CHANGED = fail("config-changed", "a key has another type or validator")
 DEFAULT_CHANGED = fail("default-changed", "a key has another default than in base, or than the claims say")
