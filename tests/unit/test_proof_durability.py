@@ -11,7 +11,7 @@ from harness.proof.bytecode import Use
 from harness.proof.dropin.durability import compare_durability
 
 STORE = "org/apache/kafka/raft/FileQuorumStateStore"
-PRIVATE = 0x2
+PRIVATE, SYNTHETIC = 0x2, 0x1000
 SYNC = call("java/io/FileDescriptor", "sync")
 FORCE = call("java/nio/channels/FileChannel", "force", "(Z)V")
 FLUSH = call("org/apache/kafka/raft/ReplicatedLog", "flush", "(Z)V")
@@ -128,6 +128,7 @@ def test_a_private_method_that_nobody_calls_any_more_says_nothing():
         (call("org/apache/kafka/server/util/Files", "writeDurably"), WARNS),
         (call("java/io/RandomAccessFile", "<init>", "(Ljava/io/File;Ljava/lang/String;)V"), WARNS),
         (call("java/io/Writer", "flush"), FAILS),
+        (call("org/apache/kafka/common/protocol/ApiKeys", "values", "()[Lorg/apache/kafka/Api;"), FAILS),  # a switch
         (call("org/slf4j/Logger", "info"), FAILS),
     ],
 )
@@ -142,6 +143,18 @@ def test_what_another_jar_may_call_back_is_a_warning_where_it_could_not_in_base(
     calls_back = [Use("new", HELPER, "", "", 1), call(HELPER, "<init>"), given]
     assert found(jar(store(SYNC), task), jar(store(*calls_back), task)) == WARNS
     assert found(jar(store(*calls_back, SYNC), task), jar(store(*calls_back), task)) == FAILS
+
+
+def test_what_a_lambda_of_another_number_may_call_back_was_called_back_in_base_too():
+    visitor = facts(HELPER, method("<init>"), method("accept", SYNC), interfaces=["java/util/function/Consumer"])
+    given = call("java/lang/Iterable", "forEach", "(Ljava/util/function/Consumer;)V")
+
+    def numbered(name, *uses):
+        body = private(name, Use("new", HELPER, "", "", 1), call(HELPER, "<init>"), given)
+        body = replace(body, access=PRIVATE | SYNTHETIC)
+        return jar(store(made(STORE, name, SUPPLIER), *uses, more=[body]), visitor)
+
+    assert found(numbered("lambda$write$0", SYNC), numbered("lambda$3")) == FAILS
 
 
 def test_what_is_given_to_another_thread_does_not_make_this_write_durable():

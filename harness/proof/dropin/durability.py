@@ -13,6 +13,7 @@ from harness.proof.bytecode import Classes, Use
 from harness.proof.dropin import rules
 from harness.proof.dropin.call_graph import CallGraph, Method
 from harness.proof.dropin.class_changes import top_level, visible
+from harness.proof.dropin.idioms import canonical, is_compilers_own, is_lambda
 
 _UTILS, _FILE, _CHANNELS = r"org/apache/kafka/common/utils/Utils\.", "java/nio/file/Standard", "java/nio/channels/"
 _DOES = {
@@ -68,9 +69,8 @@ class _Jar:
         graph = CallGraph(classes)
         sure = {method: frozenset(_surely_called(graph, method)) for method in graph.methods}
         possible = {method: frozenset(graph.called_by(method)) for method in graph.methods}
-        known = base.possible if base else possible
-        newly = {method: sure[method] | (possible[method] - known.get(method, frozenset())) for method in sure}
-        return _Jar(graph, sure, _turned(sure), possible, newly)
+        newly = _newly(graph, possible, base) if base else {}
+        return _Jar(graph, sure, _turned(sure), possible, {each: sure[each] | newly.get(each, set()) for each in sure})
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +110,21 @@ class _Lost:
 
     method: Method
     certain: bool
+
+
+def _newly(graph: CallGraph, possible: Edges, base: _Jar) -> Edges:
+    """Return what methods may call that they might not in base; lambdas of a class are one, whatever their numbers."""
+    known: dict[Method, set[Method]] = defaultdict(set)
+    for method, called in base.possible.items():
+        known[_unnumbered(base.graph, method)].update(_unnumbered(base.graph, each) for each in called)
+    return {
+        method: {each for each in called if _unnumbered(graph, each) not in known[_unnumbered(graph, method)]}
+        for method, called in possible.items()
+    }
+
+
+def _unnumbered(graph: CallGraph, method: Method) -> Method:
+    return (method[0], "", "") if is_lambda(graph.methods[method]) else method
 
 
 def _surely_called(graph: CallGraph, method: Method) -> Iterator[Method]:
@@ -197,7 +212,8 @@ def _outside(method: Method, jar: _Jar) -> set[str]:
     while waiting:
         each = waiting.pop()
         uses = jar.graph.methods[each].uses
-        found.update(_text(use) for use in uses if use.kind == "call" and use.owner not in jar.graph.classes)
+        calls = (use for use in uses if use.kind == "call" and use.owner not in jar.graph.classes)
+        found.update(_text(canonical(use)) for use in calls if not is_compilers_own(use))
         called = jar.sure[each] - seen
         seen |= called
         waiting += called
