@@ -709,11 +709,17 @@ def test_a_class_that_cannot_be_asked_any_more_fails_by_its_name_and_not_key_by_
     assert compare_owners(broken) == [("config-unreadable", "Log")]
 
 
-def test_a_class_that_cannot_be_asked_in_base_either_is_no_difference():
+def test_a_class_that_cannot_be_asked_in_base_is_named_and_does_not_weigh():
     why = {"Log": "java.lang.NoClassDefFoundError: x"}
     both = configured(why, Quorum=[declared(name="q")])
-    assert compare_owners(both, both) == []
-    assert compare_owners(configured(Quorum=[declared(name="q")], Log=[declared()]), both) == []
+    assert compare_owners(both, both) == [("config-not-compared", "Log")]
+    readable = configured(Quorum=[declared(name="q")], Log=[declared()])
+    (said,) = compare_configurations(both, readable, "", "true")
+    assert said.severity is Severity.NOTE
+    expected = (
+        "the keys of Log are not compared, since base's jar does not show them: java.lang.NoClassDefFoundError: x"
+    )
+    assert said.detail == expected
 
 
 def test_a_second_definition_in_a_class_hides_no_change_of_the_first_and_removes_nothing():

@@ -15,12 +15,18 @@ from harness.proof.dropin import rules
 def compare_configurations(
     base: EveryConfig, candidate: EveryConfig, flag: str, flag_default: str
 ) -> Iterator[Difference]:
-    """Yield, of every class that declares keys, what `compare_keys` finds, and those that cannot be asked any more."""
+    """Yield, of every class that declares keys, what `compare_keys` finds, and those that cannot be asked any more.
+
+    One that base's jar does not show either is a note: its keys are not compared, whatever the candidate's are.
+    """
     unread = candidate.unread.keys() | base.unread.keys()
     for owner, why in candidate.unread.items():
         if owner in base.unread:
             continue
         yield rules.CONFIG_UNREADABLE.broken(owner, f"the configuration of {owner} cannot be read: {why}")
+    for owner, why in base.unread.items():
+        detail = f"the keys of {owner} are not compared, since base's jar does not show them: {why}"
+        yield rules.CONFIG_NOT_COMPARED.broken(owner, detail)
     old, new = _by_class(base.owners), _by_class(candidate.owners)
     for owner in sorted((old.keys() | new.keys()) - unread):
         yield from compare_keys(old.get(owner, ()), new.get(owner, ()), flag, flag_default)

@@ -105,8 +105,7 @@ LOG_STATEMENT_GONE = warn(
 
 CONFIG_UNREADABLE = fail("config-unreadable", "the configuration cannot be read from the jar")
 CONFIG_NOT_COMPARED = note(
-    "config-not-compared",
-    "the configuration of a class cannot be read from base either: nobody knows which keys changed",
+    "config-not-compared", "the keys of a class cannot be read from base, so that nobody knows whether they changed"
 )
 CONFIG_REMOVED = fail("config-removed", "a configuration key of base is missing")
 CONFIG_CHANGED = fail("config-changed", "a key has another type or validator")
