@@ -13,7 +13,6 @@ from harness.model.runs import RunKey, RunResult, Verdict
 from harness.model.spares import ended_by_known_crash, missed_a_guard, was_spoiled_by_host
 from harness.model.verdict import CellOutcome, Reason, ReasonSource
 
-_LEAST_CRASHES = 2
 _ONE_IN = 200  # changes of the voter set: docs/upstream/leader-ends-at-late-acknowledgement.md
 _CHANCE = 1e-3
 _VOTER_SETS = "voter_sets_written"
@@ -41,7 +40,7 @@ def _crashes(shown: Sequence[RunResult]) -> Iterator[Reason]:
     base = [run for run in shown if run.role.is_control]
     mine = [run for run in shown if not run.role.is_control]
     ended = [run for run in mine if ended_by_known_crash(run)]
-    if not base or any(map(ended_by_known_crash, base)) or len(ended) < _LEAST_CRASHES:
+    if not base or any(map(ended_by_known_crash, base)):
         return
     if math.comb(sum(map(_changes, mine)), len(ended)) / _ONE_IN ** len(ended) < _CHANCE:
         sentence = (
