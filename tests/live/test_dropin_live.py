@@ -78,6 +78,12 @@ EDITS: Mapping[str, tuple[str, str, str, set[str]]] = {
         set(),
     ),
     "an unnamed class calls less": (QUEUE, "        size.incrementAndGet();\n", "", {"unnamed-class-calls"}),
+    "a file is not synced": (
+        "FileQuorumStateStore.java",
+        "fileOutputStream.getFD().sync();",
+        "",
+        {"unnamed-class-calls", "no-longer-durable"},
+    ),
     "an unnamed class declares more": (
         QUEUE,
         "    @Override\n    public void wakeup()",
