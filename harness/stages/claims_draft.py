@@ -15,10 +15,9 @@ from harness.building.builders.base import BuildHost, compilers_at_hand
 from harness.building.builders.ecj import ecj_of
 from harness.building.configdef import prepare_probe, read_keys
 from harness.building.given import check_raft_jar
-from harness.cluster.topology import Mode
 from harness.kafka.distribution import Distribution, distribution_of
 from harness.kafka.lock import read_lock
-from harness.kafka.release_lines import line_of
+from harness.kafka.release_lines import Mode, line_of
 from harness.proof.bytecode import Classes, LogStatement, prepare_bytecode, read_each, read_statements
 from harness.proof.dropin import rules
 from harness.proof.dropin.class_changes import (

@@ -12,7 +12,7 @@ from harness.audit.claims_draft import JarChanges, ScenarioChoice, draft_claims
 from harness.audit.claims_file import parse_claims
 from harness.building.configdef import ConfigKey
 from harness.cli import app as cli
-from harness.cluster.topology import Mode
+from harness.kafka.release_lines import Mode
 from harness.model.arms import Role
 from harness.proof.bytecode import LogStatement
 from harness.proof.dropin.class_changes import CompiledBaseline
