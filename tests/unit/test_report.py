@@ -716,8 +716,9 @@ def test_what_cannot_be_seen_is_written_out(text: str, shown: str) -> None:
     assert visible(text) == shown
 
 
-def test_a_cut_shows_how_much_is_missing() -> None:
-    assert cut("abcdef", 4) == "abcd… (2 more characters)"
+def test_a_cut_shows_how_much_is_missing_and_nothing_is_cut_that_the_note_about_it_is_longer_than() -> None:
+    assert cut("a" * 4 + "b" * 30, 4) == "aaaa… (30 more characters)"
+    assert cut("a" * 26, 4) == "a" * 26
     assert cut("abcd", 4) == "abcd"
 
 
