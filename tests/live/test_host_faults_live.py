@@ -4,15 +4,17 @@ import shutil
 import subprocess
 import sys
 import time
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from harness.base.processes import bare_environment
+from harness.base.processes import bare_environment, spawn
+from harness.base.waiting import wait_until
 from harness.scenario.actions.fail_fsync import fail_fsync
 from harness.scenario.actions.set_clock import set_clock
 from harness.scenario.capabilities.failing_calls import failing_calls
-from harness.scenario.capabilities.fake_clock import fake_clock
+from harness.scenario.capabilities.fake_clock import SHARED, fake_clock, forget_shared
 from harness.scenario.refs import fixed
 from harness.scenario.world import ActionFailed
 
@@ -29,6 +31,19 @@ def test_the_wall_clock_alone_is_set():
     wall, monotonic = map(float, said.stdout.split())
     assert abs(wall - time.time() - 300) < 5
     assert abs(monotonic - time.monotonic()) < 5
+
+
+@pytest.mark.skipif(bool(fake_clock()), reason=f"no clocks here: {fake_clock()}")
+def test_nothing_stays_in_shared_memory_of_a_process_that_was_launched_with_a_clock_of_its_own(tmp_path):
+    env = {**bare_environment(), **set_clock(fixed(0, "the node"), "+5m")._environment()}
+    launched = spawn([shutil.which("sleep"), "60"], cwd=tmp_path, output=tmp_path / "said", env=env)
+    names = [SHARED / f"faketime_shm_{launched.pid}", SHARED / f"sem.faketime_sem_{launched.pid}"]
+    assert wait_until(lambda: Path(f"/proc/{launched.pid}/comm").read_text() == "sleep\n", 5)
+    assert all(name.exists() for name in names)  # else the library has learned it, and this can go
+    forget_shared(launched.pid)
+    launched.kill()
+    launched.wait()
+    assert not any(name.exists() for name in names)
 
 
 @pytest.mark.skipif(not shutil.which("strace"), reason="no strace here")

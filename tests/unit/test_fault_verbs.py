@@ -2,6 +2,7 @@
 
 import subprocess
 import time
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
@@ -27,6 +28,7 @@ from harness.scenario.actions.degrade import degrade, mend
 from harness.scenario.actions.fill_disk import fill_disk, small_disk
 from harness.scenario.actions.hold import hold, release
 from harness.scenario.actions.set_clock import SetClock, set_clock
+from harness.scenario.capabilities import fake_clock
 from harness.scenario.conditions.has_ended import has_ended
 from harness.scenario.link_proof import tries_for
 from harness.scenario.monitors.process_faults import ProcessFaults
@@ -352,7 +354,7 @@ class Clock:
     """A node whose log shows another time after a restart, whatever its environment says; silent where it has none."""
 
     def __init__(self, folder, off, before=0.0):
-        self.id, self.environment, self.log_file, self._off = 0, {}, folder / "node.log", off
+        self.id, self.pid, self.environment, self.log_file, self._off = 0, 77, {}, folder / "node.log", off
         self.log_file.write_text("")
         self._say(before)
 
@@ -383,6 +385,19 @@ def test_a_clock_is_set_by_a_restart_and_proved_by_the_nodes_own_log(tmp_path, m
     world, written = clocked(node)
     set_clock(LEADER, "+0s").perform(world)
     assert (node.environment, written[-1].status) == ({}, "ended")
+
+
+@pytest.mark.parametrize("off", [300, 0])
+def test_nothing_of_a_clock_stays_in_shared_memory(tmp_path, monkeypatch, off):
+    monkeypatch.setattr(set_clock_module, "library", lambda: Path("/lib/faketime.so"))
+    monkeypatch.setattr(set_clock_module, "_LOGS_WITHIN_SECONDS", 0.05)
+    monkeypatch.setattr(fake_clock, "SHARED", tmp_path)
+    made = [tmp_path / name for name in ("faketime_shm_77", "sem.faketime_sem_77", "faketime_shm_78")]
+    for path in made:
+        path.touch()
+    with suppress(ActionFailed):
+        set_clock(LEADER, "+5m").perform(clocked(Clock(tmp_path, off))[0])
+    assert [path.exists() for path in made] == [False, False, True]
 
 
 def test_a_clock_that_stayed_right_is_noticed(tmp_path, monkeypatch):
