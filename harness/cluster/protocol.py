@@ -107,9 +107,11 @@ class Wire:
     def versions(self, name: str, address: Address) -> Mapping[int, ModuleType]:
         """Return kio's modules of a request in each version that the node there understands, the newest first.
 
-        Raises Unreachable.
+        Raises as `schemas` does: a node that does not understand the newest is not asked in older ones alone.
         """
-        return every_request(name, *self._both(address, 1.0))
+        both = self._both(address, 1.0)
+        newest_request(name, *both)
+        return every_request(name, *both)
 
     def _both(self, address: Address, timeout: float) -> tuple[Mapping[str, Versions], Mapping[int, Versions]]:
         """Return what may be sent to a node, and what it understands."""

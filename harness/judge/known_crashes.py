@@ -9,11 +9,11 @@ from dataclasses import replace
 from harness.base.text import counted, listed
 from harness.model.declaration import Declaration
 from harness.model.outcome_names import KNOWN_CRASH
-from harness.model.runs import RunKey, RunResult, Verdict
+from harness.model.runs import Outcome, RunKey, RunResult, Verdict
 from harness.model.spares import ended_by_known_crash, missed_a_guard, was_spoiled_by_host
 from harness.model.verdict import CellOutcome, Reason, ReasonSource
 
-_ONE_IN = 200  # changes of the voter set: docs/upstream/leader-ends-at-late-acknowledgement.md
+_ONE_IN = 50  # changes of the voter set; 200 on a quiet host: docs/upstream/leader-ends-at-late-acknowledgement.md
 _CHANCE = 1e-3
 _VOTER_SETS = "voter_sets_written"
 _LEAST_MISSES = 3
@@ -33,9 +33,10 @@ def reasons_of_what_was_asked_again(
 def _crashes(shown: Sequence[RunResult]) -> Iterator[Reason]:
     """Yield that the candidate ends by a crash of released jars more often than they do.
 
-    They end so in one of 200 removals of a voter. By chance two of six removals do with 15/200² = 0.04 %, and k of n
-    with less than (n over k)/200^k. What is rarer than one verification in a thousand, and happened to no run of base,
-    is no chance. Removals are at most the changes of the voter set; with ten of them or more it takes a third crash.
+    They end so in one of 200 removals of a voter, and oftener where requests take longer: here one of 50 counts. By
+    chance k of n removals do with less than (n over k)/50^k. What is rarer than one verification in a thousand, and
+    happened to no run of base, is no chance. Removals are at most the changes of the voter set: with three of them or
+    more it takes three crashes, with eleven a fourth.
     """
     base = [run for run in shown if run.role.is_control]
     mine = [run for run in shown if not run.role.is_control]
@@ -59,17 +60,25 @@ def _changes(run: RunResult) -> int:
 def _misses(declaration: Declaration, shown: Sequence[RunResult], again: Collection[RunKey]) -> Iterator[Reason]:
     """Yield arms that missed guards in three runs or more, each replaced by its spare, where their control missed none.
 
-    Of three misses, all fall to one of two arms by chance once in eight: no more than a question.
+    Those of scenarios count that the control passed: who fails before a guard does not miss it. Of three misses, all
+    fall to one of two arms by chance once in eight: no more than a question.
     """
     for control, arm in declaration.compared:
+        of_control = [run for run in shown if run.arm == control]
+        passed = {run.scenario for run in of_control} - {each.scenario for each in of_control if not _passed(each)}
         missed = [run for run in shown if run.arm == arm and run.key in again and missed_a_guard(run)]
-        if len(missed) >= _LEAST_MISSES and not any(run.arm == control and missed_a_guard(run) for run in shown):
-            guards = listed(sorted({run.expectation for run in missed}), _MOST_NAMED)
+        beside = [run for run in missed if run.scenario in passed]
+        if len(beside) >= _LEAST_MISSES and not any(map(missed_a_guard, of_control)):
+            guards = listed(sorted({run.expectation for run in beside}), _MOST_NAMED)
             sentence = (
-                f"{arm} did not come to its question ({guards}) in {len(missed)} runs that were asked once more "
-                f"({_named(missed)}), and {control} did in each of its own."
+                f"{arm} did not come to its question ({guards}) in {len(beside)} runs that were asked once more "
+                f"({_named(beside)}), and {control} passed there in each of its own."
             )
             yield Reason(ReasonSource.FIGURES, Verdict.INCONCLUSIVE, None, sentence)
+
+
+def _passed(run: RunResult) -> bool:
+    return run.outcome is Outcome.PASSED
 
 
 def _named(runs: Sequence[RunResult]) -> str:

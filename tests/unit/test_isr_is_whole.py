@@ -47,8 +47,14 @@ def test_one_partition_that_one_broker_knows_to_be_under_replicated_or_without_l
     assert (found.ok, found.testable, found.problem) == (False, True, said)
 
 
-def test_a_broker_that_does_not_know_the_topic_is_named(looked):
-    assert looked({1: {0: WHOLE}, 2: {}}).problem == "node 2 does not know it"
+@pytest.mark.parametrize(("views", "unknown"), [({}, [0, 1]), ({1: WHOLE}, [0])])
+def test_a_broker_that_does_not_know_all_of_the_topic_is_named(looked, views, unknown):
+    found = looked({1: {0: WHOLE, 1: WHOLE}, 2: views})
+    assert (found.ok, found.problem) == (False, f"node 2 does not know partitions {unknown}")
+
+
+def test_an_isr_of_a_topic_that_nobody_knows_is_not_whole(looked):
+    assert not looked({1: {}, 2: {}}).ok
 
 
 def test_nothing_is_said_where_a_broker_does_not_answer_or_none_runs(looked):

@@ -162,7 +162,7 @@ def crashed(*, of_on=(), of_off=(), of_base=(), sets=None):
         pytest.param({"of_on": ["a"]}, Verdict.SHIP, id="once"),
         pytest.param({"of_on": ["turn1", "a"], "of_base": ["d"]}, Verdict.SHIP, id="base too"),
         pytest.param({"of_on": ["turn1", "a"], "sets": 2}, Verdict.SHIP, id="twice, in ten changes of voters"),
-        pytest.param({"of_on": ["turn1", "a", "b"], "sets": 2}, Verdict.HOLD, id="three times in ten changes"),
+        pytest.param({"of_on": ["turn1", "a", "b", "c"], "sets": 2}, Verdict.HOLD, id="four times in fourteen changes"),
     ],
 )
 def test_a_candidate_that_ends_so_more_often_than_released_jars_do_is_held_back(crashes, verdict):
@@ -197,8 +197,8 @@ def test_guards_that_the_candidate_misses_in_three_runs_and_base_in_none_are_a_q
     assert record.verdict is verdict
     said = (
         "patched-on did not come to its question (has_new_leader) in 3 runs that were asked once more (a on "
-        "patched-on, repeat 1, b on patched-on, repeat 1 and c on patched-on, repeat 1), and stock did in each of its "
-        "own."
+        "patched-on, repeat 1, b on patched-on, repeat 1 and c on patched-on, repeat 1), and stock passed there in "
+        "each of its own."
     )
     assert (said in record.not_tested) is (verdict is Verdict.INCONCLUSIVE)
 

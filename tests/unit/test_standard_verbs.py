@@ -53,7 +53,8 @@ FIRST, OBSERVER = fixed(1, "voter 1"), fixed(3, "the observer")
 def node(number, *, pid=0, is_running=True):
     listeners = {"CONTROLLER": Address("h", 20 + number)}
     config = SimpleNamespace(controller_listeners=listeners, announced=listeners)
-    return SimpleNamespace(id=number, pid=pid, is_running=is_running, config=config, directory=uuid.UUID(int=number))
+    state = {"pid": pid, "is_running": is_running, "is_alive": is_running}
+    return SimpleNamespace(id=number, config=config, directory=uuid.UUID(int=number), **state)
 
 
 def world_of(quorum=None, nodes=None, **more):

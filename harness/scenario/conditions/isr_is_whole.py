@@ -37,9 +37,10 @@ class IsrIsWhole:
             for number, view in views.items()
             if not _is_whole(view)
         }
-        unknown = [broker for broker, views in told.items() if not views]
+        known = {number for views in told.values() for number in views} or {0}
+        unknown = {broker: more for broker, views in told.items() if (more := sorted(known - views.keys()))}
         said = [f"{partition} lacks {nodes or 'a leader'}" for partition, nodes in lacking.items()]
-        said += [f"node {broker} does not know it" for broker in unknown]
+        said += [f"node {broker} does not know partitions {numbers}" for broker, numbers in unknown.items()]
         detail = {"brokers": sorted(told), "not_in_sync": lacking, "unknown_to": unknown}
         return Sample(bool(told) and not said, detail, bool(told), "; ".join(said))
 

@@ -31,7 +31,10 @@ class HasLeader:
 
 @dataclass(frozen=True, slots=True)
 class HasNoLeader:
-    """Every voter that runs, and is not held, says that it does not lead; of one that is silent nobody can tell."""
+    """Every voter that has a process, be it one that is stopping, and is not held, says that it does not lead.
+
+    Of one that is silent nobody can tell.
+    """
 
     name: ClassVar[str] = "has_no_leader"
     description: str = "nobody leads"
@@ -41,7 +44,7 @@ class HasNoLeader:
         if not world.cluster.controllers:
             return Sample(world.quorum().leader < 0)
         held = world.monitor(HostNotStarved).held
-        asked = [node.id for node in world.cluster.voters if node.is_running and node.id not in held]
+        asked = [node.id for node in world.cluster.voters if node.is_alive and node.id not in held]
         try:
             accounts = {node: probes.own_account(world.cluster.wire, world.cluster.controllers[node]) for node in asked}
         except Unreachable as error:

@@ -67,40 +67,44 @@ class ReadsAlong:
 
     def _drain(self, consumer: Consumer) -> str:
         """Read on to the end of each partition, and return of which it was not reached in time."""
-        ends, deadline = self._ends(consumer), time.monotonic() + DRAIN_SECONDS
+        ends = self._ends(consumer)
+        if unsaid := sorted({*range(self._partitions)} - ends.keys()):
+            return f"where the topic ends was not said of partitions {unsaid}"
+        deadline = time.monotonic() + DRAIN_SECONDS
         while short_of(ends, self._reached) and time.monotonic() < deadline:
             self._take(consumer)
         return short_of(ends, self._reached)
 
     def _ends(self, consumer: Consumer) -> dict[int, int]:
-        """Return where the leaders that answer let this consumer get to; whoever reads back asks the others again."""
-        found, deadline = {}, time.monotonic() + _ANSWERS_SECONDS
-        for part in (TopicPartition(self._topic, number) for number in range(self._partitions)):
-            if (left := deadline - time.monotonic()) > 0:
+        """Return up to where leaders let this consumer read; one that does not answer is asked again for a while."""
+        found: dict[int, int] = {}
+        deadline = time.monotonic() + _ANSWERS_SECONDS
+        while len(found) < self._partitions and time.monotonic() < deadline:
+            for number in {*range(self._partitions)} - found.keys():
+                part, left = TopicPartition(self._topic, number), max(deadline - time.monotonic(), 0.1)
                 with suppress(KafkaException):
-                    _, found[part.partition] = consumer.get_watermark_offsets(part, timeout=min(left, _ANSWER_SECONDS))
+                    _, found[number] = consumer.get_watermark_offsets(part, timeout=min(left, _ANSWER_SECONDS))
         return found
 
     def _take(self, consumer: Consumer) -> None:
         batch = consumer.consume(_BATCH, _BATCH_SECONDS)
         self.saw([message for message in batch if message.error() is None])
-        self._note_ends(message for message in batch if is_end(message))
+        self._note_positions(batch)
         self.note_watermarks(consumer, {message.partition() or 0 for message in batch})
 
     def saw(self, messages: Sequence[Message]) -> None:
         """Enter records in the order in which they came."""
         ours = [(each, value) for each in messages if self._is_ours(value := each.value() or b"-1")]
         self._ledger.seen([((each.partition() or 0, each.offset() or 0), int(value)) for each, value in ours])
-        for each in messages:
-            self._get_to(each.partition() or 0, (each.offset() or 0) + 1)
 
-    def _note_ends(self, messages: Iterable[Message]) -> None:
-        """Note where a partition ended: what lies before it may be no record, as the marker of a transaction is."""
-        for each in messages:
-            self._get_to(each.partition() or 0, each.offset() or 0)
+    def _note_positions(self, messages: Iterable[Message]) -> None:
+        """Note how far each partition is read; what lies before its end may be no record, as a transaction's marker.
 
-    def _get_to(self, partition: int, position: int) -> None:
-        self._reached[partition] = max(position, self._reached.get(partition, 0))
+        The position falls where a log was truncated.
+        """
+        for each in messages:
+            if each.error() is None or is_end(each):
+                self._reached[each.partition() or 0] = (each.offset() or 0) + (each.error() is None)
 
     def note_watermarks(self, consumer: Consumer, partitions: Iterable[int]) -> None:
         """Note what leaders said with the last fetch; the library has it already."""
