@@ -157,6 +157,37 @@ def test_what_a_lambda_of_another_number_may_call_back_was_called_back_in_base_t
     assert found(numbered("lambda$write$0", SYNC), numbered("lambda$3")) == FAILS
 
 
+def test_who_no_longer_calls_what_still_does_so_for_others_is_a_warning_and_fails_where_nobody_calls_it_any_more():
+    def whole(*in_write, others):
+        return jar(store(*in_write, more=[private("sync", SYNC), private("other", *([call(STORE, "sync")] * others))]))
+
+    calls = call(STORE, "sync")
+    assert found(whole(calls, others=True), whole(others=True)) == WARNS
+    assert found(whole(calls, others=False), whole(others=False)) == FAILS
+
+
+def test_a_lambda_of_another_number_does_not_stand_for_a_flush_that_is_gone():
+    def whole(name, *in_append):
+        parts = private("append", *in_append), replace(private(name, FLUSH), access=PRIVATE | SYNTHETIC)
+        return jar(facts(STORE, method("poll", call(STORE, "append"), made(STORE, name, SUPPLIER)), *parts))
+
+    base = whole("lambda$poll$0", FLUSH)
+    assert [found(base, whole(name)) for name in ("lambda$poll$0", "lambda$poll$1", "lambda$7")] == [FAILS] * 3
+
+
+def test_many_ways_up_are_walked_once_each():
+    wide = range(6)
+    layers = [
+        private(f"m{layer}x{at}", *(call(STORE, f"m{layer + 1}x{to}") for to in wide))
+        for layer in range(12)
+        for at in wide
+    ]
+    ends = {uses: [private(f"m12x{at}", *uses) for at in wide] for uses in ((SYNC,), ())}
+    calls = [call(STORE, f"m0x{at}") for at in wide]
+    base, candidate = (store(*calls, *up, more=[*layers, *ends[down]]) for up, down in (([], (SYNC,)), ([SYNC], ())))
+    assert found(jar(base), jar(candidate)) == []
+
+
 def test_what_is_given_to_another_thread_does_not_make_this_write_durable():
     later = [made(STORE, "rest", RUNNABLE), call("java/util/concurrent/Executor", "execute", "(Ljava/lang/Runnable;)V")]
     rest = private("rest", SYNC)

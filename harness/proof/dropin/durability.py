@@ -174,31 +174,49 @@ def _lost(old: _Ways, new: _Ways, named: Set[str]) -> Iterator[_Lost]:
         # What the compiler numbers and what no source can name says nothing: its callers lead there.
         if method[0] not in named or old.jar.graph.methods[method].access & _SYNTHETIC:
             continue
-        moved = _has_moved(method, old, new, frozenset([method]))
+        moved = _has_moved(method, old, new)
         if not moved or _is_for_others(method, new):
             elsewhere = moved or method in new.newly or _calls_the_unknown(method, old.jar, new.jar)
-            yield _Lost(method, certain=not elsewhere)
+            yield _Lost(method, certain=not elsewhere and _is_torn(method, old, new))
+
+
+def _is_torn(method: Method, old: _Ways, new: _Ways) -> bool:
+    """Whether a method did so itself, or what it called for that is called by nobody any more.
+
+    Who no longer calls what still does so for others may have nothing to write any more.
+    """
+    following = old.sure[method]
+    if following is None:
+        return True
+    return following in new.sure and not new.jar.callers[following] and not _is_for_others(following, new)
 
 
 def _is_for_others(method: Method, ways: _Ways) -> bool:
     return bool(ways.jar.graph.methods[method].access & _FOR_OTHERS)
 
 
-def _has_moved(method: Method, old: _Ways, new: _Ways, seen: frozenset[Method]) -> bool:
+def _has_moved(method: Method, old: _Ways, new: _Ways) -> bool:
     """Whether on each way to a method that lost what makes a write durable a caller does so instead."""
-    callers = new.jar.callers[method] - seen
-    return all(
-        _does_instead(caller, method, old, new)
-        or (caller not in new.sure and _has_moved(caller, old, new, seen | callers))
-        for caller in callers
-    ) and (bool(callers) or not _is_for_others(method, new))
+    seen, waiting = {method}, [method]
+    while waiting:
+        each = waiting.pop()
+        callers = new.jar.callers[each] - {each}
+        if not callers and _is_for_others(each, new):
+            return False
+        still = {caller for caller in callers - seen if not _does_instead(caller, each, old, new)}
+        if still & new.sure.keys():
+            return False
+        seen |= still
+        waiting += still
+    return True
 
 
 def _does_instead(caller: Method, method: Method, old: _Ways, new: _Ways) -> bool:
     """Whether a caller newly does, or newly calls what does, what a method that it calls no longer does."""
     more = len(new.uses.get(caller, ())) > len(old.uses.get(caller, ()))
-    newly = new.jar.sure[caller] - old.jar.sure.get(caller, frozenset()) - {method}
-    return more or any(called in new.sure for called in newly)
+    known = {_unnumbered(old.jar.graph, each) for each in old.jar.sure.get(caller, frozenset())}
+    newly = {each for each in new.jar.sure[caller] - {method} if _unnumbered(new.jar.graph, each) not in known}
+    return more or not newly.isdisjoint(new.sure)
 
 
 def _calls_the_unknown(method: Method, old: _Jar, new: _Jar) -> bool:
