@@ -17,7 +17,7 @@ from harness.audit.claims_file import load_claims
 from harness.base.paths import data_root
 from harness.building.build_comparison import unpatched_jars
 from harness.building.builders.ecj import ecj_of
-from harness.building.every_config import read_every_config
+from harness.building.every_config import read_used_config
 from harness.building.raft_builds import Bench, Toolchain, build_series
 from harness.kafka.distribution import as_declared, locked_distribution
 from harness.kafka.lock import read_lock
@@ -75,9 +75,7 @@ def main() -> None:
             "API and ABI (japicmp)": lambda: compare_apis(
                 java, tools.comparer, kafka.raft_jar, jar, kafka.others, visible(classes).keys()
             ),
-            "one jar's configuration (its own ConfigDefs)": lambda: read_every_config(
-                tools.config, (jar, *kafka.others), [jar]
-            ),
+            "one jar's configuration (its own ConfigDefs)": lambda: read_used_config(tools.config, jar, kafka.others),
             "every class loaded, every use looked up": lambda: check_loading(
                 java, tools.loader, jar, classes, kafka.others
             ),

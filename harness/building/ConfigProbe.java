@@ -19,6 +19,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.jar.JarEntry;
 import java.util.jar.JarFile;
+import java.util.stream.Collectors;
 
 /**
  * Prints what is configurable.
@@ -26,7 +27,8 @@ import java.util.jar.JarFile;
  * <p>{@code CLASS}: what the CONFIG_DEF of a class on the class path declares, as a JSON array. {@code --every JAR...}:
  * a line of JSON for each class of these jars, all of them on the class path, that has a ConfigDef in a static field or
  * from a static method that needs nothing: {@code {"owner": ..., "keys": [...], "failed": ...}}. Of a class that has
- * several with keys of their own, the owner ends in {@code #} and the member's name.
+ * several with keys of their own, the owner ends in {@code #} and the member's name. {@code --used JAR...}: the same, and for
+ * each class that shows all of them a line of {@link ConfigUses}.
  */
 public final class ConfigProbe {
     private static final String OF_CONFIG_DEF = "org/apache/kafka/common/config/ConfigDef";
@@ -35,8 +37,8 @@ public final class ConfigProbe {
     private final Set<String> deprecated = new HashSet<>();
 
     public static void main(String[] args) throws Exception {
-        if (args[0].equals("--every")) {
-            new ConfigProbe().printEvery(Arrays.asList(args).subList(1, args.length));
+        if (args[0].equals("--every") || args[0].equals("--used")) {
+            new ConfigProbe().printEvery(Arrays.asList(args).subList(1, args.length), args[0].equals("--used"));
             System.exit(0); // a class that was loaded may have started a thread
         }
         ConfigDef declared = (ConfigDef) Class.forName(args[0]).getField("CONFIG_DEF").get(null);
@@ -47,7 +49,7 @@ public final class ConfigProbe {
         System.out.println(json.append(']'));
     }
 
-    private void printEvery(Iterable<String> jars) throws IOException {
+    private void printEvery(Iterable<String> jars, boolean used) throws IOException, InterruptedException {
         Set<String> owners = new TreeSet<>();
         for (String jar : jars) {
             scan(jar, owners);
@@ -61,6 +63,9 @@ public final class ConfigProbe {
             }
             if (!failed.isEmpty()) {
                 System.out.println(line(owner, new ConfigDef(), failed));
+            } else if (used && !apart.isEmpty()) {
+                System.out.println(
+                    ConfigUses.line(owner, apart.stream().map(members::get).collect(Collectors.toList())));
             }
         }
     }
@@ -200,7 +205,7 @@ public final class ConfigProbe {
         return validator == null ? "" : validator.toString().replaceAll("\\$\\$Lambda.*|@[0-9a-f]+$", "");
     }
 
-    private static String quoted(String text) {
+    static String quoted(String text) {
         StringBuilder json = new StringBuilder("\"");
         for (char each : text.toCharArray()) {
             if (each == '"' || each == '\\' || each < ' ' || each > '~') {

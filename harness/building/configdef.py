@@ -14,11 +14,12 @@ from harness.base.errors import HarnessError
 from harness.base.processes import bare_environment, run
 from harness.base.text import visible
 from harness.building.compiling import Builder
-from harness.building.java_programs import QUICK, compiled_probe
+from harness.building.java_programs import QUICK, compiled_program
 from harness.model.arms import Flag
 from harness.toolbox.java import JavaRuntime
 
 CONFIG_SOURCE = Path(__file__).with_name("ConfigProbe.java")
+_USES_SOURCE = "ConfigUses.java"
 _OF_QUORUM = "org.apache.kafka.raft.QuorumConfig"
 _TIMEOUT_SECONDS = 60
 
@@ -44,8 +45,8 @@ class Probe:
 
 def prepare_probe(builder: Builder, java: JavaRuntime, class_path: Sequence[Path], cache: Path) -> Probe:
     """Compile the probe into the cache, once per source and compiler. Raises HarnessError when it does not compile."""
-    classes = compiled_probe(builder, CONFIG_SOURCE, class_path, cache)
-    return Probe(classes, java)
+    sources = [CONFIG_SOURCE.name, _USES_SOURCE]
+    return Probe(compiled_program(builder, CONFIG_SOURCE.parent, sources, class_path, cache), java)
 
 
 def read_flag(probe: Probe, jar: Path, class_path: Sequence[Path], key: str) -> Flag:

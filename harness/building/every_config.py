@@ -6,37 +6,54 @@ import json
 import os
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from harness.base.errors import HarnessError
 from harness.base.processes import bare_environment, run
 from harness.base.text import visible
+from harness.building.config_uses import ConfigUse, parse_use
 from harness.building.configdef import Probe, failure_in
 from harness.building.java_programs import QUICK
 from harness.model.kafka_inventory import REQUIRED, ConfigOwner, DeclaredKey
 
 _TIMEOUT_SECONDS = 120
-_LINE = '{"owner"'
+_OWNER, _USED = '{"owner"', '{"used"'
+_NO_LOOK_UPS = "-Djdk.net.hosts.file=/etc/hosts"  # from Java 9 on: a name that is not there is unknown
 
 
 @dataclass(frozen=True, slots=True)
 class EveryConfig:
-    """What the jars declare, by class; `unread` says of classes why they could not be asked."""
+    """What the jars declare, by class; `unread` says of classes why they could not be asked.
+
+    `uses` is what the classes of a jar make of their keys, where that was asked too.
+    """
 
     owners: tuple[ConfigOwner, ...]
     unread: Mapping[str, str]
+    uses: Mapping[str, ConfigUse] = field(default_factory=dict)
 
 
-def read_every_config(probe: Probe, class_path: Sequence[Path], jars: Sequence[Path] | None = None) -> EveryConfig:
-    """Load each class that has a ConfigDef, and return what it declares: of these jars, or of the whole class path.
+def read_every_config(probe: Probe, class_path: Sequence[Path]) -> EveryConfig:
+    """Load each class of the class path that has a ConfigDef, and return what it declares.
 
     Raises HarnessError where no JVM answers.
     """
-    asked = class_path if jars is None else jars
+    return _asked(probe, class_path, ["--every", *map(str, class_path)])
+
+
+def read_used_config(probe: Probe, jar: Path, others: Sequence[Path]) -> EveryConfig:
+    """Return what the classes of a jar declare, and what they make of it; no name is looked up for that.
+
+    `others` are the jars that it is used with. Raises HarnessError where no JVM answers.
+    """
+    return _asked(probe, (jar, *others), ["--used", str(jar)], _NO_LOOK_UPS)
+
+
+def _asked(probe: Probe, class_path: Sequence[Path], asked: Sequence[str], *options: str) -> EveryConfig:
     path = os.pathsep.join(str(jar.absolute()) for jar in (*class_path, probe.classes))
-    command = [str(probe.java.java), *QUICK, "-cp", path, "ConfigProbe", "--every", *map(str, asked)]
+    command = [str(probe.java.java), *QUICK, *options, "-cp", path, "ConfigProbe", *asked]
     try:
         # Bare, since this runs static code of jars that somebody gave.
         done = run(command, env=bare_environment(), timeout=_TIMEOUT_SECONDS)
@@ -49,15 +66,16 @@ def read_every_config(probe: Probe, class_path: Sequence[Path], jars: Sequence[P
 
 def parse_every_config(output: str) -> EveryConfig:
     """Return what the probe printed; a class's static code may print lines of its own between."""
-    answers = list(_answers(output))
+    answers = list(_answers(output, _OWNER))
     owners = (ConfigOwner(each["owner"], tuple(map(_key, each["keys"]))) for each in answers if each["keys"])
     failed = {each["owner"]: visible(each["failed"])[:200] for each in answers if each["failed"]}
-    return EveryConfig(tuple(owners), failed)
+    uses = {each["used"]: parse_use(each) for each in _answers(output, _USED)}
+    return EveryConfig(tuple(owners), failed, uses)
 
 
-def _answers(output: str) -> Iterator[dict[str, Any]]:
+def _answers(output: str, begin: str) -> Iterator[dict[str, Any]]:
     for line in output.splitlines():
-        if line.startswith(_LINE):
+        if line.startswith(begin):
             try:
                 yield json.loads(line)
             except ValueError as error:

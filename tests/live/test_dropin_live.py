@@ -44,6 +44,9 @@ SIX_ARGUMENTS = """    public QuorumConfig(
         int fetchTimeoutMs,
         int appendLingerMs
     ) {"""
+ELECTION_THEN_BACKOFF = """            abstractConfig.getInt(QUORUM_ELECTION_TIMEOUT_MS_CONFIG),
+            abstractConfig.getInt(QUORUM_ELECTION_BACKOFF_MAX_MS_CONFIG),
+"""
 
 # What is edited in the patched sources (file, old, new), and the failing rules that must tell; no other may.
 EDITS: Mapping[str, tuple[str, str, str, set[str]]] = {
@@ -69,6 +72,24 @@ EDITS: Mapping[str, tuple[str, str, str, set[str]]] = {
         "QuorumConfig.java",
         "DEFAULT_QUORUM_REQUEST_TIMEOUT_MS, null, MEDIUM",
         "DEFAULT_QUORUM_REQUEST_TIMEOUT_MS, ConfigDef.Range.atLeast(1), MEDIUM",
+        {"config-changed"},
+    ),
+    "two keys with equal defaults are swapped": (
+        "QuorumConfig.java",
+        ELECTION_THEN_BACKOFF,
+        "".join(reversed(ELECTION_THEN_BACKOFF.splitlines(keepends=True))),
+        {"config-read-otherwise"},
+    ),
+    "a key is ignored": (
+        "QuorumConfig.java",
+        "abstractConfig.getInt(QUORUM_LINGER_MS_CONFIG)",
+        "DEFAULT_QUORUM_LINGER_MS",
+        {"config-read-otherwise"},
+    ),
+    "a validator that describes itself alike refuses IPv6": (
+        "QuorumConfig.java",
+        "port = Utils.getPort(bootstrapServer);",
+        'port = bootstrapServer.startsWith("[") ? null : Utils.getPort(bootstrapServer);',
         {"config-changed"},
     ),
     "a key is described in other words": (

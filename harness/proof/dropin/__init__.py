@@ -13,7 +13,7 @@ from harness.base.archives import entry_names
 from harness.base.errors import HarnessError
 from harness.building.builders.ecj import Ecj
 from harness.building.configdef import Probe, prepare_probe
-from harness.building.every_config import EveryConfig, read_every_config
+from harness.building.every_config import EveryConfig, read_used_config
 from harness.kafka.distribution import Distribution
 from harness.kafka.patching import Series
 from harness.model.proof import ChangedMethod, Difference, Severity
@@ -229,7 +229,7 @@ def _compare_keys(tools: ProofTools, base: Path, candidate: Path, subject: Subje
 
 
 def _configuration(tools: ProofTools, jar: Path) -> EveryConfig:
-    return read_every_config(tools.config, (jar, *tools.distribution.others), [jar])
+    return read_used_config(tools.config, jar, tools.distribution.others)
 
 
 def _baselines(subject: Subject, classes: Sequence[Classes]) -> list[CompiledBaseline]:

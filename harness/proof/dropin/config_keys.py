@@ -10,12 +10,13 @@ from harness.building.every_config import EveryConfig
 from harness.model.kafka_inventory import REQUIRED, ConfigOwner, DeclaredKey
 from harness.model.proof import Difference
 from harness.proof.dropin import rules
+from harness.proof.dropin.config_uses import SILENT, compare_uses
 
 
 def compare_configurations(
     base: EveryConfig, candidate: EveryConfig, flag: str, flag_default: str
 ) -> Iterator[Difference]:
-    """Yield, of every class that declares keys, what `compare_keys` finds, and those that cannot be asked any more.
+    """Yield, of every class that declares keys, what `compare_keys` and `compare_uses` find, and those not to be asked.
 
     One that base's jar does not show either is a note: its keys are not compared, whatever the candidate's are.
     """
@@ -30,6 +31,8 @@ def compare_configurations(
     old, new = _by_class(base.owners), _by_class(candidate.owners)
     for owner in sorted((old.keys() | new.keys()) - unread):
         yield from compare_keys(old.get(owner, ()), new.get(owner, ()), flag, flag_default)
+    for owner in sorted((base.uses.keys() & new.keys()) - unread):
+        yield from compare_uses(owner, base.uses[owner], candidate.uses.get(owner, SILENT))
 
 
 def _by_class(owners: Iterable[ConfigOwner]) -> Mapping[str, Sequence[ConfigKey]]:
