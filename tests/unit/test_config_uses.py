@@ -106,6 +106,26 @@ def test_a_value_that_only_the_candidate_accepts_is_a_warning():
     assert (found.rule, found.severity) == ("config-accepts-more", Severity.WARNING)
 
 
+@pytest.mark.parametrize(
+    ("value", "severity"),
+    [
+        ("h.invalid:9093,[::1]:9094", Severity.FAIL),
+        ("1@H_h.invalid:9093", Severity.FAIL),
+        ("", Severity.FAIL),
+        ("1", Severity.FAIL),
+        ("-1", Severity.WARNING),
+        (":9093", Severity.WARNING),
+        ("1@h.invalid", Severity.WARNING),
+        ("h h.invalid:9093", Severity.WARNING),
+        ("h.invalid:99999", Severity.WARNING),
+    ],
+)
+def test_a_check_that_only_tightens_what_nobody_can_use_is_a_warning(value, severity):
+    asked = Setting("servers", value)
+    (found,) = compare_uses(OWNER, ConfigUse(refused={asked: ""}), ConfigUse(refused={asked: "a.B"}))
+    assert (found.rule, found.severity) == ("config-changed", severity)
+
+
 def test_a_value_that_both_refuse_is_no_difference_whatever_the_exception():
     assert compare(answering(malformed="IllegalArgumentException"), answering()) == []
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from harness.building.config_uses import ConfigUse, Reading, Setting
-from harness.model.proof import Difference
+from harness.model.proof import Difference, Severity
 from harness.proof.dropin import rules
+
+_ADDRESS = re.compile(r"(?:(?:\d+@)?(?:[\w.-]+|\[[\da-f:.]+\]):)?(\d{1,5})")  # or a number alone
+_LAST_PORT = 65535
 
 SILENT = ConfigUse(failed="the JVM ended before it answered")
 
@@ -53,11 +57,19 @@ def _answered_otherwise(
     refused = [each for each in settings if candidate[each] and not base[each]]
     if refused:
         detail = f"{key} refuses {_listed(refused)} by {candidate[refused[0]]}, which base accepts"
-        yield rules.CONFIG_CHANGED.broken(key, detail, "accepted", "refused")
+        is_sound = any(_is_sound(each.value) for each in refused)
+        rule = rules.CONFIG_CHANGED if is_sound else rules.CONFIG_CHANGED.weighing(Severity.WARNING)
+        yield rule.broken(key, detail, "accepted", "refused")
     accepted = [each for each in settings if base[each] and not candidate[each]]
     if accepted:
         detail = f"{key} accepts {_listed(accepted)}, which base refuses by {base[accepted[0]]}"
         yield rules.CONFIG_ACCEPTS_MORE.broken(key, detail, "refused", "accepted")
+
+
+def _is_sound(text: str) -> bool:
+    """Whether somebody may have a value in use: no address without host or port, and no number below 1."""
+    addresses = [_ADDRESS.fullmatch(each) for each in text.split(",")]
+    return text == "" or all(each and 0 < int(each[1]) <= _LAST_PORT for each in addresses)
 
 
 def _by_key(settings: Iterable[Setting]) -> Mapping[str, Sequence[Setting]]:

@@ -108,7 +108,11 @@ CONFIG_NOT_COMPARED = note(
     "config-not-compared", "the keys of a class cannot be read from base, so that nobody knows whether they changed"
 )
 CONFIG_REMOVED = fail("config-removed", "a configuration key of base is missing")
-CONFIG_CHANGED = fail("config-changed", "a key has another type or validator, or refuses a value that base accepts")
+CONFIG_CHANGED = fail(
+    "config-changed",
+    "a key has another type or validator, or refuses a value that base accepts (a warning where it is no address, or a "
+    "number below 1)",
+)
 CONFIG_ACCEPTS_MORE = warn("config-accepts-more", "a key accepts a value that base refuses")
 CONFIG_READ_OTHERWISE = fail(
     "config-read-otherwise", "a class makes something else of a key's value than base's does, or nothing"
