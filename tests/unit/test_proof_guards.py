@@ -76,3 +76,8 @@ def test_a_method_that_takes_a_lock_otherwise_or_is_gone_says_nothing(methods):
 
 def test_the_rules_that_no_run_shows_are_rules():
     assert {rule.name for rule in rules.ALL} >= NO_RUN_SHOWS
+
+
+def test_a_method_that_became_abstract_is_in_nobody_and_needs_no_lock():
+    abstract = replace(method("size"), code="")
+    assert found(with_methods(synchronized()), with_methods(abstract)) == []

@@ -214,6 +214,16 @@ def test_directories_of_no_topic_no_partition_and_no_replica_are_orphans(tmp_pat
     assert states(found) == {IdState.ORPHAN: 3, IdState.EQUAL: 1}
 
 
+@pytest.mark.parametrize("place", ["gone-0", "t-5"])
+def test_a_file_that_cannot_be_read_is_never_healthy_in_a_directory_that_is_nobodys_either(tmp_path, place):
+    disk = broker_disk(tmp_path / "d", 1, {"t-0": X, place: Y})
+    file = disk / place / "partition.metadata"
+    file.unlink()
+    file.symlink_to("nowhere")
+    found = compare(zookeeper(topic("t", X, (1,))), [read_data_directory(disk)])
+    assert (states(found), found.answer) == ({IdState.EQUAL: 1, IdState.UNREADABLE: 1}, Answer.UNDECIDED)
+
+
 def test_a_topic_that_is_younger_than_the_file_was_recreated(tmp_path):
     disk = broker_disk(tmp_path / "d", 1, {"t-0": X, "u-0": V})
     written_at(disk, "t-0", 1_000_000.0)

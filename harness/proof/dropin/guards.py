@@ -11,7 +11,7 @@ from harness.proof.dropin import rules
 
 _VOLATILE, _SYNCHRONIZED, _FINAL = 0x40, 0x20, 0x10
 _ENTERS_MONITOR = "op 194"
-_LOCKS = re.compile(r"java/util/concurrent/locks/[\w$]+\.(?:lock|tryLock|readLock|writeLock)")
+_LOCKS = re.compile(r"java/util/concurrent/locks/[\w$]+\.(?:lock|tryLock|readLock|writeLock|tryOptimisticRead)")
 
 
 def compare_guards(base: Classes, candidate: Classes) -> Iterator[Difference]:
@@ -38,9 +38,11 @@ def _methods(base: ClassFacts, candidate: ClassFacts) -> Iterator[Difference]:
     kept = {(each.name, each.descriptor): each for each in candidate.methods}
     for each in base.methods:
         method = kept.get((each.name, each.descriptor))
-        if method and each.access & _SYNCHRONIZED and not any(map(_locks, _with_helpers(method, candidate))):
+        if not method or not method.code:  # it may be abstract now
+            continue
+        if each.access & _SYNCHRONIZED and not any(map(_locks, _with_helpers(method, candidate))):
             where = f"{base.name.replace('/', '.')}.{each.name}{each.descriptor}"
-            detail = f"{where} is not synchronized any more, and takes no lock: two threads may be in it at once"
+            detail = f"{where} is not synchronized any more, and takes no lock itself: two threads may be in it at once"
             yield rules.NO_LONGER_SYNCHRONIZED.broken(where, detail, "synchronized")
 
 

@@ -45,8 +45,9 @@ class SetClock(Fault):
         began, old_lines = time.monotonic(), node.log_file.stat().st_size if node.log_file.exists() else 0
         world.write(FaultChanged("set_clock", self.description, "begun", node=node.id))
         world.cluster.restart(node.id, new_addresses=False)
+        process = node.pid
         is_so = wait_until(lambda: self._is_so(node, old_lines), _LOGS_WITHIN_SECONDS)
-        forget_shared(node.pid)
+        forget_shared(process)  # which may have ended meanwhile
         if not is_so:
             raise ActionFailed(f"the log of node {node.id} does not show that its clock is {self.shift:+g} s off")
         took, off = round(time.monotonic() - began, 3), clock_shift(node, old_lines)
