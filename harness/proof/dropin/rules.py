@@ -74,8 +74,8 @@ BLOCKS_OR_ENDS = fail(
 BLOCKS_ELSEWHERE = warn("blocks-elsewhere", "a class newly does so, but not on the thread that drives Raft")
 NO_LONGER_DURABLE = fail(
     "no-longer-durable",
-    "what makes a write durable or atomic in base is gone from it: a sync, a flush (a warning where others still do it, "
-    "or something else may)",
+    "what makes a write durable or atomic in base is gone from it: a sync, a flush (a warning where others still do "
+    "it, or something else may)",
 )
 NO_LONGER_VOLATILE = warn("no-longer-volatile", "a field of base is not volatile any more, and not final either")
 NO_LONGER_SYNCHRONIZED = warn(
