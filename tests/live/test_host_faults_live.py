@@ -33,6 +33,30 @@ def test_the_wall_clock_alone_is_set():
     assert abs(monotonic - time.monotonic()) < 5
 
 
+WAITS = """
+import ctypes, time
+libc = ctypes.CDLL(None)
+attributes, condition, mutex = (ctypes.create_string_buffer(64) for _ in range(3))
+libc.pthread_condattr_init(attributes)
+libc.pthread_condattr_setclock(attributes, time.CLOCK_MONOTONIC)
+libc.pthread_cond_init(condition, attributes)
+libc.pthread_mutex_init(mutex, None)
+libc.pthread_mutex_lock(mutex)
+began = time.monotonic()
+until = (ctypes.c_long * 2)(int(began) + 2, 0)
+libc.pthread_cond_timedwait(condition, mutex, until)
+print(int(began) + 2 - time.monotonic())
+"""
+
+
+@pytest.mark.skipif(bool(fake_clock()), reason=f"no clocks here: {fake_clock()}")
+def test_waits_by_the_clock_that_is_not_set_last_as_long_as_they_should_as_those_of_a_jvm_do():
+    wanted = set_clock(fixed(0, "the node"), "+5m")._environment()
+    command = [sys.executable, "-c", WAITS]
+    said = subprocess.run(command, env={**bare_environment(), **wanted}, capture_output=True, text=True, check=True)
+    assert abs(float(said.stdout)) < 0.5
+
+
 @pytest.mark.skipif(bool(fake_clock()), reason=f"no clocks here: {fake_clock()}")
 def test_nothing_stays_in_shared_memory_of_a_process_that_was_launched_with_a_clock_of_its_own(tmp_path):
     env = {**bare_environment(), **set_clock(fixed(0, "the node"), "+5m")._environment()}

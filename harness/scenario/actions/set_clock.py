@@ -65,6 +65,8 @@ class SetClock(Fault):
             "FAKETIME": f"{self.shift:+g}s",
             "FAKETIME_DONT_FAKE_MONOTONIC": "1",
             "DONT_FAKE_MONOTONIC": "1",  # its name up to 0.9.9
+            # Else waits for a time by the clock that is not set end at once, and a JVM does nothing but wait again.
+            "FAKETIME_FORCE_MONOTONIC_FIX": "0",
             "NO_FAKE_STAT": "1",  # by other times of its jars the class archive would be refused, and the start be slow
         }
 
