@@ -5,10 +5,11 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 
-from confluent_kafka import KafkaException
+from confluent_kafka import KafkaException, Producer
 
 from harness.cluster.address import Address
 from harness.model.clients import ClientReport
@@ -53,6 +54,15 @@ class Client(ABC):
         """End without waiting for anything: nobody asks for the report any more."""
         self.patient = False
         self.stopping.set()
+
+    @contextmanager
+    def awaiting_answers(self, producer: Producer) -> Iterator[None]:
+        """Wait at the end for what is in flight, also where the work fails; not where nobody asks for the report."""
+        try:
+            yield
+        finally:
+            producer.flush(self.patience_seconds if self.patient else 0.0)
+            self.pauses.close()
 
     def answered(self, key: Hashable = 0, latency_seconds: float | None = None) -> None:
         """Note an answer for one of the keys, and how long it took where that is known."""

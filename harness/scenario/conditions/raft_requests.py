@@ -22,8 +22,9 @@ class RaftRequestsAreChecked:
 
     Of another cluster, for another topic or none, of an epoch that is over or has not begun, to another node or another
     disk of it, from nobody, with offsets below 0; and a vote for who lacks records is not granted
-    (KafkaRaftClient.handle*Request, validateVoterOnlyRequest and validateLeaderOnlyRequest). In each version that a
-    node understands, as far as that can say what is wrong. Of FetchSnapshot only that of another cluster is among them:
+    (KafkaRaftClient.handle*Request, validateVoterOnlyRequest and validateLeaderOnlyRequest). In the newest version,
+    and in each older one that a node understands as far as that can say what is wrong: of Fetch from 13 on, since when
+    topics go by their ids. Of FetchSnapshot only that of another cluster is among them:
     what else may be wrong is another question (SnapshotRequestsAreChecked).
     """
 
@@ -44,8 +45,9 @@ def _answers(world: World, leader: int, epoch: int) -> Iterator[tuple[str, tuple
         right = Stray(kafka_uuid(cluster.id), epoch, leader, node)
         versions = {name: cluster.wire.versions(name, address) for name in REQUESTS}
         for what, (name, stray, error) in _wrong(right):
+            newest = max(versions[name])
             for asked, of in in_versions(f"{what}, to voter {node}", versions[name]):
-                if can_say(of, name, stray, right):
+                if of is versions[name][newest] or can_say(of, name, stray, right):
                     yield asked, (send_in(of, address, name, stray), error)
 
 

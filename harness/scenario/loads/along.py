@@ -84,6 +84,7 @@ class ReadsAlong:
                 part, left = TopicPartition(self._topic, number), max(deadline - time.monotonic(), 0.1)
                 with suppress(KafkaException):
                     _, found[number] = consumer.get_watermark_offsets(part, timeout=min(left, _ANSWER_SECONDS))
+            self._take(consumer)  # which waits a moment where there is nothing: an error may come at once
         return found
 
     def _take(self, consumer: Consumer) -> None:

@@ -57,11 +57,8 @@ class CompactedClient(Client):
     def work(self) -> None:
         """Write until stopped."""
         producer = Producer(client_settings(self.brokers) | {"acks": "all", "enable.idempotence": True})
-        try:
+        with self.awaiting_answers(producer):
             self._produce(producer)
-        finally:
-            producer.flush(self.patience_seconds if self.patient else 0.0)
-            self.pauses.close()
 
     def _produce(self, producer: Producer) -> None:
         number = 0

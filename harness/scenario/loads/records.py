@@ -68,11 +68,8 @@ class RecordsClient(Client):
             | {"acks": self._load.acks, "enable.idempotence": self._load.acks == "all", "linger.ms": 5}
             | {"message.timeout.ms": _GIVEN_UP_AFTER_MS, "queue.buffering.max.messages": _MOST_WAITING}
         )
-        try:
+        with self.awaiting_answers(producer):
             self._produce(producer)
-        finally:
-            producer.flush(self.patience_seconds if self.patient else 0.0)
-            self.pauses.close()
 
     def _produce(self, producer: Producer) -> None:
         number, due = 0, time.monotonic()
