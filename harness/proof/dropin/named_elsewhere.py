@@ -14,7 +14,7 @@ from harness.proof.dropin import rules
 _OF_THOSE_WHO_NAME_IT = frozenset(each.name for each in (rules.CLASS_MISSING, rules.MEMBER_REMOVED, rules.API_BINARY))
 # Kafka publishes no Javadoc of these: `project(':raft') { javadoc { enabled = false } }` in its build.gradle. All other
 # packages count as API, which users' code names.
-_INTERNAL = re.compile(r"org/apache/kafka/(?:raft|snapshot)/.+")
+_INTERNAL = re.compile(r"org[./]apache[./]kafka[./](?:raft|snapshot)[./].+")
 _NAME = rb"[\w\x80-\xff]+"  # of a top-level class in a class file: UTF-8, up to what is nested in it
 
 _NOBODY = "no other jar of this Kafka names its class"
@@ -26,12 +26,17 @@ def weighed(differences: Iterable[Difference], classes: Iterable[str], others: S
     `classes` are those of base, `others` the other jars of the distribution. Raises HarnessError for a damaged jar.
     """
     found = list(differences)
-    internal = {name.replace("/", "."): name for name in filter(_INTERNAL.fullmatch, classes) if "$" not in name}
+    internal = {name.replace("/", "."): name for name in filter(is_internal, classes) if "$" not in name}
     tops = [_top_level_of(each, internal) for each in found]
     named = named_by(others, frozenset(filter(None, tops)))
     for each, top in zip(found, tops, strict=True):
         missed = not top or top in named
         yield each if missed else replace(each, severity=Severity.WARNING, detail=f"{each.detail}; {_NOBODY}")
+
+
+def is_internal(name: str) -> bool:
+    """Whether Kafka does not publish a class, named with dots or slashes: no user's code is compiled against it."""
+    return bool(_INTERNAL.fullmatch(name))
 
 
 def named_by(jars: Iterable[Path], classes: frozenset[str]) -> frozenset[str]:
