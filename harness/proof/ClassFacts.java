@@ -57,6 +57,7 @@ public final class ClassFacts {
     private static final int MOST_BYTES = 20 << 20;
     private static final int REAL_FLAGS = 0xffff;
     private static final String LOGGER = "org/slf4j/Logger";
+    private static final String LAMBDA_MAKER = "java/lang/invoke/LambdaMetafactory";
     private static final List<String> OF_ANY_OBJECT = Arrays.asList("equals(Ljava/lang/Object;)Z", "hashCode()I",
         "toString()Ljava/lang/String;", "getClass()Ljava/lang/Class;");
     private static final List<String> LEVELS = Arrays.asList("trace", "debug", "info", "warn", "error");
@@ -177,6 +178,7 @@ public final class ClassFacts {
                 inherit(node, uses);
                 for (MethodNode method : node.methods) {
                     uses.addAll(usesOf(method));
+                    uses.addAll(lambdasOf(method));
                 }
                 for (String[] use : uses) {
                     if (inside(use[1], packages)) {
@@ -202,6 +204,19 @@ public final class ClassFacts {
         for (String each : node.interfaces) {
             uses.add(new String[] {"implements", each, "", "", "0"});
         }
+    }
+
+    /** The interface that each lambda or method reference is made into, with the one method that it implements. */
+    private static List<String[]> lambdasOf(MethodNode method) {
+        List<String[]> found = new ArrayList<>();
+        for (AbstractInsnNode each : method.instructions) {
+            InvokeDynamicInsnNode made = each instanceof InvokeDynamicInsnNode ? (InvokeDynamicInsnNode) each : null;
+            if (made != null && made.bsm.getOwner().equals(LAMBDA_MAKER)) {
+                String type = Type.getReturnType(made.desc).getInternalName();
+                found.add(new String[] {"lambda", type, made.name, made.bsmArgs[0].toString(), "0"});
+            }
+        }
+        return found;
     }
 
     private static boolean inside(String owner, String[] packages) {

@@ -105,7 +105,8 @@ Classes = Mapping[str, ClassFacts]  # by their names
 class Reference:
     """What classes of another jar use of the jar under test; `user` is one of them.
 
-    `kind` is that of a Use, or `extends` or `implements`, which have an owner alone.
+    `kind` is that of a Use, or `extends` or `implements`, which have an owner alone, or `lambda`: the interface that
+    one (or a method reference) is made into, with the one method that it implements.
     """
 
     user: str

@@ -39,10 +39,11 @@ from harness.proof.dropin.entries import (
     parse_manifest,
     read_jar,
 )
-from harness.proof.dropin.linkage import compare_linkage, is_inherited, resolve
+from harness.proof.dropin.linkage import compare_lambdas, compare_linkage, is_inherited, resolve
 from harness.proof.dropin.loading import questions_about, read_answer
 
 PUBLIC, PRIVATE, STATIC, FINAL, SYNTHETIC = 0x1, 0x2, 0x8, 0x10, 0x1000
+ABSTRACT, INTERFACE = 0x400, 0x601
 CONFIG = "org/apache/kafka/raft/QuorumConfig"
 STATE = "org/apache/kafka/raft/FollowerState"
 MESSAGE = "org/apache/kafka/raft/generated/Data"
@@ -481,6 +482,30 @@ def test_a_field_that_becomes_final_breaks_who_writes_it_and_a_final_class_who_e
     assert "final" in linked(base, final, reference("put", "x", "I"))[0]
     assert "final" in linked(base, final, reference("extends", "", ""))[0]
     assert linked(base, final, reference("get", "x", "I")) == []
+
+
+READ, LOG, KIN = (method("read", "()I", PUBLIC | ABSTRACT), "a/Log", "a/Kin")
+
+
+def lambdas(now, kin=(), of_kin=()):
+    """Return what a lambda that implements `Log.read` lacks where `Log` has these methods and extends these."""
+    base = classes(facts(LOG, READ, access=INTERFACE))
+    candidate = classes(facts(LOG, *now, access=INTERFACE, interfaces=kin), facts(KIN, *of_kin, access=INTERFACE))
+    made = Reference("k/User", "lambda", LOG, "read", "()I")
+    linked = compare_linkage(base, candidate, {"kafka.jar": [made]})
+    return [each.detail for each in (*linked, *compare_lambdas(base, candidate, {"kafka.jar": [made]}))]
+
+
+def test_a_lambda_of_another_jar_lacks_any_other_abstract_method_than_its_own():
+    more = method("more", "()V", PUBLIC | ABSTRACT)
+    lacks = "a lambda of k.User of kafka.jar has no a.{}.more()V: it is abstract, and a call fails"
+    assert lambdas([READ, more]) == [lacks.format("Log")]
+    assert lambdas([READ], [KIN], [more]) == [lacks.format("Kin")]
+    assert lambdas([more]) == ["k.User of kafka.jar uses a.Log.read()I: it is not there", lacks.format("Log")]
+    assert lambdas([READ]) == []
+    assert lambdas([READ, method("more", "()V", PUBLIC)]) == [], "a default method is there"
+    assert lambdas([READ, method("more", "()V", PUBLIC)], [KIN], [more]) == [], "the nearer one has code"
+    assert lambdas([READ, method("toString", "()Ljava/lang/String;", PUBLIC | ABSTRACT)]) == []
 
 
 def test_what_base_does_not_resolve_either_says_nothing_of_the_candidate():

@@ -51,7 +51,7 @@ from harness.proof.dropin.entries import (
 from harness.proof.dropin.guards import compare_guards
 from harness.proof.dropin.hiding import compare_hidden
 from harness.proof.dropin.implementing import Loader, check_implementing
-from harness.proof.dropin.linkage import compare_linkage
+from harness.proof.dropin.linkage import compare_lambdas, compare_linkage
 from harness.proof.dropin.loading import newly_broken, prepare_loader
 from harness.proof.dropin.log_statements import compare_statements
 from harness.proof.dropin.named_elsewhere import weighed
@@ -165,6 +165,7 @@ def prove_dropin(tools: ProofTools, base: Path, candidate: Path, subject: Subjec
         apis = pool.submit(compare_apis, tools.java, tools.comparer, base, candidate, others, visible(old).keys())
         loads = pool.submit(newly_broken, tools.java, tools.loader, (base, old), (candidate, new), others)
         referring = dict(zip(others, uses.result(), strict=True))
+        by_jar = {jar.name: found for jar, found in referring.items()}
         loader = Loader(tools.java, tools.loader, others)
         whole = pool.submit(check_implementing, loader, tools.bytecode, base, candidate, new, referring)
         baselines = (CompiledBaseline("base", old), *_baselines(subject, made))
@@ -174,7 +175,8 @@ def prove_dropin(tools: ProofTools, base: Path, candidate: Path, subject: Subjec
             *compare_hidden(entries[0].names, entries[1].names, {jar.name: entry_names(jar) for jar in others}),
             *_compare_classes(old, new, comparison, subject.named),
             *compare_constants(old, new, others),
-            *compare_linkage(old, new, {jar.name: found for jar, found in referring.items()}),
+            *compare_linkage(old, new, by_jar),
+            *compare_lambdas(old, new, by_jar),
             *whole.result(),
             *apis.result(),
             *loads.result(),

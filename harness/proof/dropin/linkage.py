@@ -10,7 +10,8 @@ from harness.proof.bytecode import Classes, ClassFacts, FieldFacts, MethodFacts,
 from harness.proof.dropin import rules
 
 _OF_EVERY_OBJECT = ("toString()Ljava/lang/String;", "hashCode()I", "equals(Ljava/lang/Object;)Z")
-_PUBLIC, _PRIVATE, _PROTECTED, _STATIC, _FINAL, _INTERFACE = 0x1, 0x2, 0x4, 0x8, 0x10, 0x200
+_OF_METHODS = ("call", "lambda")
+_PUBLIC, _PRIVATE, _PROTECTED, _STATIC, _FINAL, _INTERFACE, _ABSTRACT = 0x1, 0x2, 0x4, 0x8, 0x10, 0x200, 0x400
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,35 @@ def compare_linkage(
                 detail = f"{reference.user.replace('/', '.')} of {jar} uses {target}: {problem}"
                 found.setdefault(target, rules.LINKAGE_BROKEN.broken(target, detail))
         yield from found.values()
+
+
+def compare_lambdas(
+    base: Classes, candidate: Classes, references: Mapping[str, Iterable[Reference]]
+) -> Iterator[Difference]:
+    """Yield the abstract methods that interfaces got of which another jar makes lambdas: these have one method."""
+    for jar in sorted(references):
+        for made in sorted(each for each in references[jar] if each.kind == "lambda" and each.owner in base):
+            had = {f"{made.name}{made.descriptor}", *_abstract_methods(base, made.owner)}
+            for method, owner in sorted(_abstract_methods(candidate, made.owner).items()):
+                if method not in had:
+                    where = f"{owner.replace('/', '.')}.{method}"
+                    detail = f"a lambda of {made.user.replace('/', '.')} of {jar} has no {where}"
+                    yield rules.LINKAGE_BROKEN.broken(where, f"{detail}: it is abstract, and a call fails")
+
+
+def _abstract_methods(classes: Classes, name: str) -> dict[str, str]:
+    """Return the methods that whoever implements an interface must have, each with the interface that declares it."""
+    kin = list(_ancestors(classes, classes[name], set())) if name in classes else []
+    every = {
+        f"{each.name}{each.descriptor}": (each.access & _ABSTRACT, facts.name)
+        for facts in reversed(kin)
+        for each in facts.methods
+    }
+    return {
+        method: owner
+        for method, (is_abstract, owner) in every.items()
+        if is_abstract and method not in _OF_EVERY_OBJECT
+    }
 
 
 def resolve(classes: Classes, reference: Reference) -> Resolved:
@@ -117,7 +147,7 @@ def _ancestors(classes: Classes, owner: ClassFacts, outside: set[str]) -> Iterat
 
 
 def _member(facts: ClassFacts, reference: Reference) -> FieldFacts | MethodFacts | None:
-    among: tuple[FieldFacts | MethodFacts, ...] = facts.methods if reference.kind == "call" else facts.fields
+    among: tuple[FieldFacts | MethodFacts, ...] = facts.methods if reference.kind in _OF_METHODS else facts.fields
     wanted = (reference.name, reference.descriptor)
     return next((each for each in among if (each.name, each.descriptor) == wanted), None)
 
