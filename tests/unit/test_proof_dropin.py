@@ -35,6 +35,7 @@ from harness.proof.dropin.entries import (
     compare_entries,
     compare_manifests,
     compare_signatures,
+    entries_of,
     packages_of,
     parse_manifest,
     read_jar,
@@ -529,7 +530,7 @@ def jar(path: Path, *entries: tuple[str, bytes]) -> Path:
 
 
 def entries(tmp_path, base, candidate):
-    return names(compare_entries(read_jar(jar(tmp_path / "b", *base)), read_jar(jar(tmp_path / "c", *candidate))))
+    return names(compare_entries(read_jar(jar(tmp_path / "b", *base)), read_jar(jar(tmp_path / "c", *candidate)), {}))
 
 
 @pytest.mark.parametrize(
@@ -586,7 +587,7 @@ def test_an_entry_for_certain_java_versions_fails_where_it_hides_one_of_the_jars
     base, candidate = (
         read_jar(jar(tmp_path / name, *both, *more)) for name, more in (("b", []), ("c", [(entry, b"")]))
     )
-    (found,) = compare_entries(base, candidate)
+    (found,) = compare_entries(base, candidate, {})
     assert (found.rule, found.where, found.severity) == ("entry-versioned", entry, severity)
 
 
@@ -606,9 +607,31 @@ def test_a_jar_for_several_javas_fails_only_where_it_hides_something_from_some_o
     assert (found.where, found.severity) == ("multi-release", severity)
 
 
+VERSION = ("kafka/kafka-version.properties", b"commitId=1\nversion=3.9.1\n")
+
+
+@pytest.mark.parametrize(
+    ("missing", "of_others", "severity"),
+    [
+        (VERSION, VERSION, Severity.WARNING),  # as javac and jar leave it out, and kafka-clients has it
+        (VERSION, (VERSION[0], b"commitId=2\nversion=3.9.1\n"), Severity.WARNING),
+        (VERSION, (VERSION[0], b"version=4.0.0\n"), Severity.FAIL),
+        (VERSION, ("kafka/other.properties", VERSION[1]), Severity.FAIL),
+        (("a.json", b"1"), ("a.json", b"1"), Severity.WARNING),
+        (("a.json", b"1"), ("a.json", b"2"), Severity.FAIL),
+    ],
+)
+def test_nobody_misses_an_entry_that_another_jar_has_alike(tmp_path, missing, of_others, severity):
+    base = read_jar(jar(tmp_path / "b", missing))
+    elsewhere = entries_of([jar(tmp_path / "o", of_others)], {missing[0]})
+    (found,) = compare_entries(base, read_jar(jar(tmp_path / "c")), elsewhere)
+    assert (found.rule, found.severity) == ("entry-missing", severity)
+    assert ("another jar has it" in found.detail) == (not found.blocks)
+
+
 def test_a_name_that_is_there_twice_is_reported():
     twice, once = JarFacts(("a.class", "a.class"), {}, {}), JarFacts(("a.class",), {}, {})
-    assert names(compare_entries(once, twice)) == ["entry-duplicate"]
+    assert names(compare_entries(once, twice, {})) == ["entry-duplicate"]
 
 
 def test_folders_and_the_order_of_entries_make_no_difference(tmp_path):
@@ -648,12 +671,12 @@ def test_other_signers_fail_where_another_jar_has_classes_in_a_package_of_the_ja
         (shared,) = compare_signatures(old, new, {"org/apache/kafka/server", "org/apache/kafka/raft"})
         assert (alone.rule, alone.severity) == ("signature-changed", Severity.NOTE)
         assert (shared.rule, shared.severity) == ("signature-changed", Severity.FAIL)
-        assert names(compare_entries(old, new)) == []
+        assert names(compare_entries(old, new, {})) == []
 
 
 def test_another_signature_of_the_same_signer_is_no_difference(tmp_path):
     old, new = signed(tmp_path, "ME", b"1"), signed(tmp_path, "ME", b"2")
-    assert names(compare_signatures(old, new, {"org/apache/kafka/raft"})) == names(compare_entries(old, new)) == []
+    assert names(compare_signatures(old, new, {"org/apache/kafka/raft"})) == names(compare_entries(old, new, {})) == []
 
 
 def test_a_modules_description_is_no_class_and_of_no_package():

@@ -44,6 +44,7 @@ from harness.proof.dropin.entries import (
     compare_entries,
     compare_manifests,
     compare_signatures,
+    entries_of,
     misplaced,
     packages_of,
     read_jar,
@@ -193,7 +194,8 @@ def prove_dropin(tools: ProofTools, base: Path, candidate: Path, subject: Subjec
 
 
 def _compare_files(base: JarFacts, candidate: JarFacts, others: Sequence[Path]) -> Iterator[Difference]:
-    yield from compare_entries(base, candidate)
+    missing = base.resources.keys() - candidate.resources.keys()
+    yield from compare_entries(base, candidate, entries_of(others, missing))
     yield from compare_manifests(base, candidate)
     yield from compare_signatures(base, candidate, packages_of(chain.from_iterable(map(entry_names, others))))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -65,14 +65,32 @@ def parse_manifest(content: bytes) -> dict[str, str]:
     return {name.lower(): value.strip() for name, value in pairs}
 
 
-def compare_entries(base: JarFacts, candidate: JarFacts) -> Iterator[Difference]:
-    """Yield what differs between two jars' lists of entries and their resources."""
+def entries_of(jars: Iterable[Path], names: Set[str]) -> dict[str, frozenset[bytes]]:
+    """Return what the jars have under these names. Raises HarnessError for what is no jar, or a damaged one."""
+    found: dict[str, frozenset[bytes]] = {}
+    for jar in jars if names else ():
+        with open_archive(jar) as archive:
+            for name in names & frozenset(archive.namelist()):
+                found[name] = found.get(name, frozenset()) | {read_entry(archive, name)}
+    return found
+
+
+def compare_entries(
+    base: JarFacts, candidate: JarFacts, elsewhere: Mapping[str, Collection[bytes]]
+) -> Iterator[Difference]:
+    """Yield what differs between two jars' lists of entries and their resources.
+
+    `elsewhere` is what other jars have under the names of those that are missing: on a class path nobody can tell whose
+    is read, so that nobody misses one that another jar has alike.
+    """
     for name, count in Counter(candidate.names).items():
         if count > 1:
             yield rules.ENTRY_DUPLICATE.broken(name, f"{name} is there {count} times", "1", str(count))
     for name in _only(base.resources, candidate.resources):
-        rule = rules.TEXT_CHANGED if _TEXT.fullmatch(name) else rules.ENTRY_MISSING
-        yield rule.broken(name, f"{name} is missing")
+        alike = any(_says_the_same(name, base.resources[name], each) for each in elsewhere.get(name, ()))
+        rule = rules.ENTRY_MISSING.weighing(Severity.WARNING) if alike else rules.ENTRY_MISSING
+        more = "; another jar has it, on the same class path" if alike else ""
+        yield (rules.TEXT_CHANGED if _TEXT.fullmatch(name) else rule).broken(name, f"{name} is missing{more}")
     for name in _only(dict.fromkeys(candidate.names), dict.fromkeys(base.names)):
         versioned = _VERSIONED.fullmatch(name)
         if versioned:
@@ -81,7 +99,8 @@ def compare_entries(base: JarFacts, candidate: JarFacts) -> Iterator[Difference]
             yield rules.ENTRY_ADDED.broken(name, f"{name} is new, and no class")
     for name in _comparable(base, candidate):
         if base.resources[name] != candidate.resources[name]:
-            rule = rules.TEXT_CHANGED if _is_text(name, base, candidate) else rules.RESOURCE_CHANGED
+            is_text = _TEXT.fullmatch(name) or _says_the_same(name, base.resources[name], candidate.resources[name])
+            rule = rules.TEXT_CHANGED if is_text else rules.RESOURCE_CHANGED
             yield rule.broken(name, f"{name} has another content", *_sizes(name, base, candidate))
 
 
@@ -163,12 +182,11 @@ def _only(these: Mapping[str, object], those: Mapping[str, object]) -> list[str]
     return sorted(name for name in these if name not in those and not _SIGNATURE.fullmatch(name))
 
 
-def _is_text(name: str, base: JarFacts, candidate: JarFacts) -> bool:
-    """Whether a resource is for people only; so is the version file as long as its release line stays."""
+def _says_the_same(name: str, one: bytes, other: bytes) -> bool:
+    """Whether two resources are the same to whoever reads them; so is the version file while its release line stays."""
     if name == VERSION_ENTRY:
-        texts = (jar.resources[name].decode("utf-8", "replace") for jar in (base, candidate))
-        return same_line(*map(version_in_properties, texts))
-    return bool(_TEXT.fullmatch(name))
+        return same_line(*(version_in_properties(each.decode("utf-8", "replace")) for each in (one, other)))
+    return one == other
 
 
 def _sizes(name: str, base: JarFacts, candidate: JarFacts) -> tuple[str, str]:

@@ -46,7 +46,7 @@ def note(name: str, description: str) -> Rule:
 
 
 ENTRY_DUPLICATE = fail("entry-duplicate", "two entries have one name: tools and the JVM may read different ones")
-ENTRY_MISSING = fail("entry-missing", "an entry of base is missing")
+ENTRY_MISSING = fail("entry-missing", "an entry of base is missing (a warning where another jar has it alike)")
 ENTRY_ADDED = warn("entry-added", "an entry is new that is no class")
 ENTRY_VERSIONED = fail(
     "entry-versioned", "an entry for certain Java versions hides one of the jar's own (META-INF/versions)"
