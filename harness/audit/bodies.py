@@ -16,6 +16,7 @@ from harness.audit.code import (
     Exit,
     If,
     JavaClass,
+    Locked,
     Loop,
     Method,
     Step,
@@ -71,12 +72,15 @@ def _method(node: Node, declared: Declared, names: Names) -> Method:
     block = node.child_by_field_name("body")
     steps = body.step(block, scope) if block else NOTHING
     returns = node.child_by_field_name("type")
+    modifiers = modifiers_of(node)
+    if "synchronized" in modifiers and "static" not in modifiers:
+        steps = Locked(steps, f"{declared.name}.this")
     return Method(
         owner=declared.name,
         name=text_of(node.child_by_field_name("name")) if returns else CONSTRUCTOR,
         parameters=parameters,
         returns=simple_type(returns),
-        modifiers=modifiers_of(node),
+        modifiers=modifiers,
         body=steps,
         returned=Meaning(declared, names).returned_by(block, scope) if block else None,
         at=declared.file.at(node.child_by_field_name("name") or node),
@@ -101,6 +105,7 @@ class _Body:
             "try_with_resources_statement": self._try,
             "assert_statement": self._assert,
             "labeled_statement": self._labeled,
+            "synchronized_statement": self._synchronized,
             "binary_expression": self._binary,
             "lambda_expression": self._lambda,
             "method_reference": self._reference,
@@ -198,6 +203,18 @@ class _Body:
     def _labeled(self, node: Node, scope: Scope) -> Step:
         return Breakable(self._all(parts_of(node)[1:], scope))
 
+    def _synchronized(self, node: Node, scope: Scope) -> Step:
+        held = parts_of(node)[0]
+        body = self._all((node.child_by_field_name("body"),), scope)
+        return sequence(self.step(held, scope), Locked(body, self._lock(parts_of(held)[0], scope)))
+
+    def _lock(self, node: Node, scope: Scope) -> str:
+        """Return which lock an expression is: that of this object, or what a field of it holds; else nothing."""
+        if node.type == "this":
+            return "" if _in_anonymous_class(node) else f"{self._meaning.inside.name}.this"
+        meant = self._meaning.field_meant(node, scope)
+        return ".".join(meant) if meant and _is_own(node) else ""
+
     def _binary(self, node: Node, scope: Scope) -> Step:
         sign, parts = text_of(operator(node)), operands(node)
         if sign not in ("&&", "||"):
@@ -229,8 +246,8 @@ class _Body:
         receiver = node.child_by_field_name("object")
         name = text_of(node.child_by_field_name("name"))
         steps = [self._all((receiver, node.child_by_field_name("arguments")), scope), self._meaning.call(node, scope)]
-        if name in _CHANGES and receiver and (changed := self._meaning.field_meant(receiver, scope)):
-            steps.append(Access(*changed, True, self._file.at(node)))
+        if name in _CHANGES and receiver:
+            steps.append(self._access(receiver, scope, True, node))
         return sequence(*steps)
 
     def _new(self, node: Node, scope: Scope) -> Step:
@@ -262,25 +279,39 @@ class _Body:
         reads = (
             NOTHING if text_of(operator(node)) == "=" and left.type == "identifier" else self._before_write(left, scope)
         )
-        written = self._meaning.field_meant(left, scope)
-        writes = Access(*written, True, self._file.at(left)) if written else NOTHING
-        return sequence(reads, value, writes)
+        return sequence(reads, value, self._access(left, scope, True, left))
 
     def _before_write(self, left: Node, scope: Scope) -> Step:
         """Return what is read before an assignment: of `a.b` only `a`, of anything else all."""
         return self._all((left.child_by_field_name("object"),) if left.type == "field_access" else (left,), scope)
 
     def _update(self, node: Node, scope: Scope) -> Step:
-        written = self._meaning.field_meant(parts_of(node)[0], scope)
-        writes = Access(*written, True, self._file.at(node)) if written else NOTHING
-        return sequence(self._all(parts_of(node), scope), writes)
+        return sequence(self._all(parts_of(node), scope), self._access(parts_of(node)[0], scope, True, node))
 
     def _read(self, node: Node, scope: Scope) -> Step:
+        return self._access(node, scope, False, node)
+
+    def _access(self, node: Node, scope: Scope, writes: bool, at: Node) -> Step:
         meant = self._meaning.field_meant(node, scope)
-        return Access(*meant, False, self._file.at(node)) if meant else NOTHING
+        return Access(*meant, writes, self._file.at(at), _is_own(node)) if meant else NOTHING
 
     def _read_of(self, node: Node, scope: Scope) -> Step:
         return sequence(self._before_write(node, scope), self._read(node, scope))
+
+
+def _is_own(node: Node) -> bool:
+    """Whether a field is named without another object before it."""
+    receiver = node.child_by_field_name("object")
+    return receiver is None or receiver.type == "this"
+
+
+def _in_anonymous_class(node: Node) -> bool:
+    above = node.parent
+    while above and above.type not in TYPES:
+        if above.type == "object_creation_expression":
+            return True
+        above = above.parent
+    return False
 
 
 def _one_of(ways: list[Step]) -> Step:

@@ -31,12 +31,13 @@ class Call:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Access:
-    """A read or a write of the field `owner.name`."""
+    """A read or a write of the field `owner.name`; it is `own` where no other object is named before it."""
 
     owner: str
     name: str
     writes: bool
     at: Evidence
+    own: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +118,14 @@ class Deferred:
 
 
 @dataclass(frozen=True, slots=True)
+class Locked:
+    """A body that one thread at a time runs: `lock` is `Class.this` or a field `Class.name`, empty for any other."""
+
+    body: Step
+    lock: str
+
+
+@dataclass(frozen=True, slots=True)
 class Try:
     """A body, what runs when it throws, and what runs however it ends."""
 
@@ -135,7 +144,7 @@ class Exit(Enum):
 
 
 Act = Call | Access
-Step = Act | Sequence | If | Loop | Breakable | Deferred | Try | Exit
+Step = Act | Sequence | If | Loop | Breakable | Deferred | Locked | Try | Exit
 NOTHING = Sequence(())
 
 

@@ -21,6 +21,7 @@ from harness.audit.code import (
     Exit,
     If,
     Junction,
+    Locked,
     Loop,
     Not,
     Sequence,
@@ -95,6 +96,8 @@ class FlowWalk:
             case Deferred(body):
                 self.exits(body)
                 return _FALLS
+            case Locked(body):
+                return self.exits(body)
             case Try(body, catches, last):
                 self.exits(catches)
                 return self._at_last(self.exits(body), last)
@@ -118,6 +121,8 @@ class FlowWalk:
             case Deferred(body):
                 inside = self.exits_after(body, act)
                 return None if inside is None else (_FALLS if inside else _NONE)
+            case Locked(body):
+                return self.exits_after(body, act)
             case Try(body, catches, last):
                 inside = self._after_in_one_of((body, catches), act)
                 return self.exits_after(last, act) if inside is None else self._at_last(inside, last)
@@ -158,11 +163,12 @@ def acts_in(step: Step) -> Iterator[Act]:
     """Give everything that a step may do, in the order of the source."""
     if isinstance(step, Call | Access):
         yield step
-    for part in _parts(step):
+    for part in parts(step):
         yield from acts_in(part)
 
 
-def _parts(step: Step) -> tuple[Step, ...]:
+def parts(step: Step) -> tuple[Step, ...]:
+    """Return what a step consists of; an act has no parts."""
     match step:
         case Call() | Access() | Exit():
             return ()
@@ -170,7 +176,7 @@ def _parts(step: Step) -> tuple[Step, ...]:
             return steps
         case If(_, then, other):
             return (then, other)
-        case Loop(body) | Breakable(body) | Deferred(body):
+        case Loop(body) | Breakable(body) | Deferred(body) | Locked(body):
             return (body,)
         case Try(body, catches, last):
             return (body, catches, last)
@@ -178,40 +184,43 @@ def _parts(step: Step) -> tuple[Step, ...]:
             assert_never(step)
 
 
-def most_of(step: Step, counts: Callable[[Act], bool]) -> dict[Exit, int]:
+def most_of(step: Step, counts: Callable[[Act], bool], lock: str = "") -> dict[Exit, int]:
     """Return, for each way out of a step, how many acts that count are met on it at most.
 
-    What a loop or a lambda does counts twice, since it may be done again.
+    What a loop or a lambda does counts twice, since it may be done again; what is done under `lock` counts once.
     """
     match step:
         case Call() | Access():
             return {Exit.FALLS: int(counts(step))}
         case Sequence(steps):
-            return _most_in_sequence(steps, counts)
+            return _most_in_sequence(steps, counts, lock)
         case If(_, then, other):
-            return _greater(most_of(then, counts), most_of(other, counts))
+            return _greater(most_of(then, counts, lock), most_of(other, counts, lock))
         case Loop(body):
-            return _repeated(most_of(body, counts))
+            return _repeated(most_of(body, counts, lock))
         case Breakable(body):
-            inside = most_of(body, counts)
+            inside = most_of(body, counts, lock)
             return _greater(inside, {Exit.FALLS: inside.pop(Exit.BREAKS, 0)})
         case Deferred(body):
-            return {Exit.FALLS: 2 * max(most_of(body, counts).values())}
+            return {Exit.FALLS: 2 * max(most_of(body, counts, lock).values())}
+        case Locked(body, held):
+            inside = most_of(body, counts, lock)
+            return {way: min(many, 1) for way, many in inside.items()} if lock and held == lock else inside
         case Try(body, catches, last):
-            return _most_in_sequence((body, If(Atom(), catches, NOTHING), last), counts)
+            return _most_in_sequence((body, If(Atom(), catches, NOTHING), last), counts, lock)
         case Exit():
             return {step: 0}
         case _:
             assert_never(step)
 
 
-def _most_in_sequence(steps: tuple[Step, ...], counts: Callable[[Act], bool]) -> dict[Exit, int]:
+def _most_in_sequence(steps: tuple[Step, ...], counts: Callable[[Act], bool], lock: str) -> dict[Exit, int]:
     sums = {Exit.FALLS: 0}
     for step in steps:
         if Exit.FALLS not in sums:
             break
         so_far = sums.pop(Exit.FALLS)
-        sums = _greater(sums, {way: so_far + many for way, many in most_of(step, counts).items()})
+        sums = _greater(sums, {way: so_far + many for way, many in most_of(step, counts, lock).items()})
     return sums
 
 

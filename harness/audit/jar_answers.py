@@ -32,7 +32,7 @@ from harness.proof.bytecode import ClassFacts, LogStatement, MethodFacts, Use
 from harness.proof.descriptors import parameter_types
 
 NO_SOURCES = "There are no sources, and the order of instructions does not show it."
-_PUBLIC, _FINAL, _VOLATILE = 0x0001, 0x0010, 0x0040
+_PUBLIC, _STATIC, _FINAL, _VOLATILE = 0x0001, 0x0008, 0x0010, 0x0040
 _BEGINS = ("<init>", "<clinit>")
 
 
@@ -140,7 +140,7 @@ def _read_once(ask: ReadOnce, jar: _Jar) -> Reply:
     if field is None:
         return untested(f"{owner} has no field {name}.")
     if not field.access & (_FINAL | _VOLATILE):
-        return holds_or_not(False, f"{ask.field} is replaced and not volatile: others may never see it.")
+        return _locked(ask, jar)
     sites = jar.using(_field("get", ask.field))
     again = [(m, i) for m, i in sites if sum(map(_field("get", ask.field), m.facts.uses)) > 1]
     if again and not field.access & _FINAL:
@@ -148,6 +148,20 @@ def _read_once(ask: ReadOnce, jar: _Jar) -> Reply:
         return holds_or_not(False, detail, _evidence(jar, again))
     kind = "final" if field.access & _FINAL else "volatile, and no method has two instructions that read it"
     return holds_or_not(True, f"{ask.field} is {kind}: {_places(sites)}.", _evidence(jar, sites))
+
+
+def _locked(ask: ReadOnce, jar: _Jar) -> Reply:
+    """Answer for a field that only a lock can guard; of a block it does not show which lock, nor what is within."""
+    uses = [*jar.using(_field("get", ask.field)), *jar.using(_field("put", ask.field))]
+    owner = split_member(ask.field)[0]
+    inside = [m.owner == owner and m.facts.is_synchronized and not m.facts.access & _STATIC for m, _ in uses]
+    if uses and all(inside):
+        detail = f"{ask.field} is used in synchronized methods alone: {_places(uses)}."
+        return holds_or_not(True, detail, _evidence(jar, uses))
+    bare = [(m, i) for (m, i), is_inside in zip(uses, inside, strict=True) if not (is_inside or m.facts.enters_monitor)]
+    if uses and not bare:
+        return untested(f"{ask.field} may be used under one lock alone, or not: {_places(uses)}. {NO_SOURCES}")
+    return holds_or_not(False, f"{ask.field} is replaced and not volatile: others may never see it.")
 
 
 def _guarded_by_flag(ask: GuardedByFlag, jar: _Jar) -> Reply:

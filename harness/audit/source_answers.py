@@ -9,6 +9,7 @@ from typing import assert_never
 from harness.audit.code import Act, Atom, Call, Exit, Method
 from harness.audit.flow import ENDS, Decide, FlowWalk, acts_in, most_of, undecided
 from harness.audit.graph import Acts, Graph, calls, logs, reads, split_member, writes
+from harness.audit.locks import guard_of
 from harness.audit.questions import (
     LEVELS,
     Ask,
@@ -189,19 +190,21 @@ def _read_once(ask: ReadOnce, graph: Graph) -> Reply:
         return untested(f"{owner} has no field {name}.")
     if "final" in field.modifiers:
         return holds_or_not(True, f"{ask.field} is final: nobody replaces it.", (field.at,))
-    if "volatile" not in field.modifiers:
+    lock = "" if "volatile" in field.modifiers else guard_of(ask.field, graph)
+    if "volatile" not in field.modifiers and not lock:
         return holds_or_not(False, f"{ask.field} is replaced and not volatile: others may never see it.", (field.at,))
     is_read = reads(ask.field)
     sites = list(graph.sites(is_read))
-    again = [(method, act) for method, act in sites if _reads_of(method, is_read) > 1]
-    detail = f"{ask.field} is volatile, and no method reads it more than once: it is read in {places(sites)}."
+    again = [(method, act) for method, act in sites if _reads_of(method, is_read, lock) > 1]
+    guarded = f"used under the lock {lock} alone" if lock else "volatile"
+    detail = f"{ask.field} is {guarded}, and no method reads it more than once: it is read in {places(sites)}."
     if again:
         detail = f"{ask.field} is read more than once in one method, between which it may be replaced: {places(again)}."
     return holds_or_not(not again, detail, (act.at for _, act in again or sites))
 
 
-def _reads_of(method: Method, is_read: Acts) -> int:
-    return max((many for way, many in most_of(method.body, is_read).items() if way is not Exit.THROWS), default=0)
+def _reads_of(method: Method, is_read: Acts, lock: str) -> int:
+    return max((many for way, many in most_of(method.body, is_read, lock).items() if way is not Exit.THROWS), default=0)
 
 
 def _guarded_by_flag(ask: GuardedByFlag, graph: Graph) -> Reply:

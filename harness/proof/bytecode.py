@@ -23,7 +23,8 @@ from harness.toolbox.toolbox import Toolbox
 _SOURCE = "ClassFacts.java"
 _TIMEOUT_SECONDS = 120
 _MEMORY = "-Xmx512m"
-_MODULE = 0x8000  # ACC_MODULE
+_MODULE, _SYNCHRONIZED = 0x8000, 0x20  # ACC_MODULE, ACC_SYNCHRONIZED
+_ENTERS_MONITOR = "op 194"
 _BROKEN = "!"  # in place of a class's name: this entry cannot be read
 
 
@@ -64,6 +65,16 @@ class MethodFacts:
     code: str
     uses: tuple[Use, ...]
     operations: tuple[str, ...] = ()
+
+    @property
+    def is_synchronized(self) -> bool:
+        """Whether a thread holds its object's lock in it, or its class's where it is static."""
+        return bool(self.access & _SYNCHRONIZED)
+
+    @property
+    def enters_monitor(self) -> bool:
+        """Whether it has a `synchronized` block."""
+        return _ENTERS_MONITOR in self.operations
 
 
 @dataclass(frozen=True, slots=True)

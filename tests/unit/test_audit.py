@@ -287,6 +287,77 @@ def test_a_read_counts_as_often_as_it_may_be_done(body, once):
     assert found.answer is (Answer.HOLDS if once else Answer.DOES_NOT_HOLD), found.detail
 
 
+def locked(fields, *methods):
+    """Return the answer whether the list of a class is read once that is not volatile."""
+    source = f"class C {{ private List list; {fields} C() {{ list = null; }} {' '.join(methods)} }}"
+    return answer(Question("q", ReadOnce("C.list")), graph_of(parse({"C.java": source.encode()})))
+
+
+WRITES = "synchronized void set(List l) { list = l; }"
+
+
+@pytest.mark.parametrize(
+    ("fields", "methods"),
+    [
+        ("", [WRITES, "synchronized int get() { return list.size() + this.list.get(0); }"]),
+        ("", [WRITES, "List get() { synchronized (this) { return list; } }"]),
+        ("", [WRITES, "synchronized void all() { for (int i = 0; i < list.size(); i++) y(list.get(i)); }"]),
+        (
+            "private final Object lock = new Object();",
+            [
+                "void set(List l) { synchronized (lock) { list = l; } }",
+                "List get() { synchronized (this.lock) { return list; } }",
+            ],
+        ),
+    ],
+)
+def test_a_list_that_is_used_under_one_lock_alone_need_not_be_volatile(fields, methods):
+    found = locked(fields, *methods)
+    assert found.answer is Answer.HOLDS, found.detail
+    assert "under the lock C." in found.detail
+
+
+def test_a_patch_that_guards_its_list_by_a_lock_keeps_the_promise_and_one_method_without_it_breaks_it():
+    manager = FILES[MANAGER].decode().replace("private volatile List", "private List")
+    for each in ("void update", "Optional<Node> find", "long backoff"):
+        manager = manager.replace(f"public {each}", f"public synchronized {each}")
+    found = answers_in({**FILES, MANAGER: manager.encode()})[ONCE]
+    assert found.answer is Answer.HOLDS, found.detail
+    bare = manager.replace("public synchronized long", "public long")
+    assert answers_in({**FILES, MANAGER: bare.encode()})[ONCE].blocks
+
+
+@pytest.mark.parametrize(
+    ("fields", "methods"),
+    [
+        ("", ["void set(List l) { list = l; }", "List get() { return list; }"]),
+        ("", [WRITES, "List get() { return list; }"]),  # one outside of the lock
+        ("", [WRITES, "List get() { synchronized (this) { x(); } return list; }"]),
+        ("", [WRITES, "void get() { synchronized (list) { y(list); } }"]),
+        ("Object lock;", ["void set(List l) { synchronized (lock) { list = l; } }"]),  # another one from time to time
+        ("final Object lock = 1;", [WRITES, "List get() { synchronized (lock) { return list; } }"]),  # two locks
+        ("", [WRITES, "static synchronized List get(C c) { return c.list; }"]),
+        ("", [WRITES, "synchronized List of(C other) { return other.list; }"]),
+        ("", [WRITES, "synchronized void later() { run(() -> y(list)); }"]),
+        (
+            "",
+            [
+                WRITES,
+                "void later() { run(new Runnable() { public void run() { synchronized (this) { y(list); } } }); }",
+            ],
+        ),
+        (
+            "",
+            [WRITES, "void get() { synchronized (this) { x(list.size()); } synchronized (this) { y(list.get(0)); } }"],
+        ),
+        ("", [WRITES, "void all() { while (x) { synchronized (this) { y(list.get(0)); } } }"]),
+    ],
+)
+def test_a_list_without_one_lock_over_each_use_is_not_read_once(fields, methods):
+    found = locked(fields, *methods)
+    assert found.answer is Answer.DOES_NOT_HOLD, found.detail
+
+
 def tokens_of(content):
     """Return the tokens of Java source without comments; a text literal is one."""
 

@@ -14,7 +14,7 @@ from harness.proof.bytecode import ClassFacts, FieldFacts, LogStatement, MethodF
 
 CLAIMS = load_claims(data_root() / "patches/3.9.1/dynamic-bootstrap/claims.toml")
 PACKAGE = "org/apache/kafka/raft"
-PRIVATE, PUBLIC, VOLATILE = 0x0002, 0x0001, 0x0040
+PRIVATE, PUBLIC, STATIC, SYNCHRONIZED, VOLATILE = 0x0002, 0x0001, 0x0008, 0x0020, 0x0040
 STATE, LOG = "internals/KRaftControlRecordStateMachine", "ReplicatedLog"
 SIX, SEVEN = "(IIIIII)V", "(IIIIIIZ)V"
 
@@ -105,6 +105,40 @@ def test_what_order_can_show_is_reported():
         10,
         "KafkaRaftClient.initialize",
     )
+
+
+READ, WRITTEN = ("findReadyBootstrapServer", "get"), ("updateBootstrapServers", "put")
+MONITOR = ("op 194",)
+
+
+@pytest.mark.parametrize(
+    ("reading", "writing", "operations", "answer"),
+    [
+        (SYNCHRONIZED, SYNCHRONIZED, (), Answer.HOLDS),
+        (0, 0, (), Answer.DOES_NOT_HOLD),
+        (0, SYNCHRONIZED, (), Answer.DOES_NOT_HOLD),
+        (SYNCHRONIZED, 0, (), Answer.DOES_NOT_HOLD),
+        (SYNCHRONIZED | STATIC, SYNCHRONIZED, (), Answer.DOES_NOT_HOLD),  # the lock of the class, not of the object
+        (0, SYNCHRONIZED, MONITOR, Answer.UNTESTED),  # which lock, and around what, instructions do not show
+    ],
+)
+def test_a_list_that_is_not_volatile_is_read_once_where_all_that_use_it_are_synchronized(
+    reading, writing, operations, answer
+):
+    used = (
+        replace(method(name, f"{kind} RequestManager.bootstrapServers", access=PUBLIC | access), operations=operations)
+        for (name, kind), access in ((READ, reading), (WRITTEN, writing))
+    )
+    manager = replace(MANAGER, fields=(replace(MANAGER.fields[0], access=PRIVATE),), methods=tuple(used))
+    assert answers_in(CLIENT, manager, CONFIG)["list-is-read-once"].answer is answer
+
+
+def test_a_class_that_uses_the_list_of_another_object_holds_another_lock():
+    plain = replace(MANAGER, fields=(replace(MANAGER.fields[0], access=0),))
+    used = replace(plain, methods=(method(READ[0], "get RequestManager.bootstrapServers", access=SYNCHRONIZED),))
+    peeking = with_method(CLIENT, method("peek", "get RequestManager.bootstrapServers", access=SYNCHRONIZED))
+    assert answers_in(CLIENT, used, CONFIG)["list-is-read-once"].answer is Answer.HOLDS
+    assert answers_in(peeking, used, CONFIG)["list-is-read-once"].answer is Answer.DOES_NOT_HOLD
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,7 @@ from harness.model.proof import Difference
 from harness.proof.bytecode import Classes, ClassFacts, MethodFacts
 from harness.proof.dropin import rules
 
-_VOLATILE, _SYNCHRONIZED, _FINAL = 0x40, 0x20, 0x10
-_ENTERS_MONITOR = "op 194"
+_VOLATILE, _FINAL = 0x40, 0x10
 _LOCKS = re.compile(r"java/util/concurrent/locks/[\w$]+\.(?:lock|tryLock|readLock|writeLock|tryOptimisticRead)")
 
 
@@ -40,7 +39,7 @@ def _methods(base: ClassFacts, candidate: ClassFacts) -> Iterator[Difference]:
         method = kept.get((each.name, each.descriptor))
         if not method or not method.code:  # it may be abstract now
             continue
-        if each.access & _SYNCHRONIZED and not any(map(_locks, _with_helpers(method, candidate))):
+        if each.is_synchronized and not any(map(_locks, _with_helpers(method, candidate))):
             where = f"{base.name.replace('/', '.')}.{each.name}{each.descriptor}"
             detail = f"{where} is not synchronized any more, and takes no lock itself: two threads may be in it at once"
             yield rules.NO_LONGER_SYNCHRONIZED.broken(where, detail, "synchronized")
@@ -54,5 +53,8 @@ def _with_helpers(method: MethodFacts, owner: ClassFacts) -> Iterator[MethodFact
 
 
 def _locks(method: MethodFacts) -> bool:
-    enters = method.access & _SYNCHRONIZED or _ENTERS_MONITOR in method.operations
-    return bool(enters) or any(_LOCKS.match(f"{use.owner}.{use.name}") for use in method.uses)
+    return (
+        method.is_synchronized
+        or method.enters_monitor
+        or any(_LOCKS.match(f"{use.owner}.{use.name}") for use in method.uses)
+    )
