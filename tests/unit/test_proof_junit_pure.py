@@ -16,7 +16,7 @@ from harness.proof.junit.fork_plan import JUPITER, PROPERTIES, included, only_cl
 from harness.proof.junit.forks import Jvm
 from harness.proof.junit.junit_tests import JUnitTest, Status
 from harness.proof.junit.related import changed_classes, changed_tests, outermost, referred, related_tests
-from harness.proof.junit.test_outcomes import classes_of, failed_tests, gap_of, settle, unhappy
+from harness.proof.junit.test_outcomes import classes_of, failed_tests, gap_of, settle, unhappy, with_why
 from harness.toolbox.java import JavaRuntime
 
 SLOW = "canMakeProgressIfMajorityIsReachable"
@@ -60,6 +60,24 @@ def test_nothing_to_run_makes_no_unit():
 def test_related_leaves_properties_and_other_classes_out_and_keeps_nested_ones():
     tests = [case("a"), case("b", "a.BTest$Inner"), case("c", "a.CTest"), case("d", engine=PROPERTIES)]
     assert only_classes(tests, {"a.BTest"}) == (tests[0], tests[1])
+
+
+def test_tests_of_a_class_that_the_launcher_could_not_look_into_are_missing_for_what_it_said_of_that_class():
+    output = (
+        "SEVERE: Resolution of ClassSelector [className = 'a.BTest'] by [engine:junit-jupiter] failed\n"
+        "java.lang.NoClassDefFoundError: a/Gone\n\tat java.base/java.lang.Class.getDeclaredMethods0(Native Method)\n"
+    )
+    seen = case("a", "a.CTest")
+    missing, other = settle([case("a"), case("a", "a.DTest")], [], "exit 1", "last words")
+    assert with_why([seen, missing, other], output) == (
+        seen,
+        replace(
+            missing,
+            message=f"{DID_NOT_RUN}no test is found in its class: java.lang.NoClassDefFoundError: a/Gone",
+            trace="java.lang.NoClassDefFoundError: a/Gone",
+        ),
+        other,
+    )
 
 
 def test_what_was_expected_and_not_seen_is_missing_with_the_reason():

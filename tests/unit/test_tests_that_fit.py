@@ -6,7 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.model.proof import Difference, FailedTest, Severity, TestClass, TestScope, TestsProof, TestSuite
+from harness.model.proof import (
+    DID_NOT_RUN,
+    Difference,
+    FailedTest,
+    Severity,
+    TestClass,
+    TestScope,
+    TestsProof,
+    TestSuite,
+)
 from harness.stages.tests_that_fit import fitted
 
 STATE = "org.apache.kafka.raft.LeaderState"
@@ -135,6 +144,14 @@ def test_so_does_none_that_was_compiled_against_what_is_renamed_less_open_static
     assert seen(of_others, failure).failed == (failure,), "others can miss it"
     of_another = failed(failure.trace.replace("LeaderState", "OtherState"))
     assert seen(difference, of_another).failed == (of_another,)
+
+
+def test_a_test_that_did_not_run_is_excused_by_what_was_said_of_its_own_class_alone():
+    others = failed(f"JUnit Jupiter > CTest > b() :: FAILED\n{LEAVES}\n", message=f"{DID_NOT_RUN}exit 1")
+    own = failed("", message=f"{DID_NOT_RUN}no test is found in its class: {LEAVES}")
+    class_gone = gone(STATE, rule="class-missing")
+    assert seen(class_gone, others).failed == (others,)
+    assert_excused(class_gone, own, "LeaderState")
 
 
 def test_a_method_that_a_class_of_another_jar_lacks_too_is_missed():

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from harness.base.text import cut, visible
 from harness.model.proof import DID_NOT_RUN, FailedTest, TestClass, TestSuite
 from harness.proof.junit.junit_tests import JUnitTest, Status
 
 Key = tuple[str, str]
 _RAN = (Status.PASSED, Status.FAILED)
+_MOST_SAID = 600  # characters
 
 
 def settle(
@@ -30,6 +33,22 @@ def settle(
         *by_key.values(),
         *(replace(each, status=Status.MISSING, message=message, trace=trace) for each in missed),
     )
+
+
+def with_why(cases: Iterable[JUnitTest], output: str) -> tuple[JUnitTest, ...]:
+    """Return tests, the missing ones with what the launcher said in its output of their own class, where it said any.
+
+    That is why it found no test there: a class that does not link has none.
+    """
+    return tuple(_with_why(case, output) if case.status is Status.MISSING else case for case in cases)
+
+
+def _with_why(case: JUnitTest, output: str) -> JUnitTest:
+    found = re.search(rf"Resolution of \w+ \[.*'{re.escape(case.class_name)}'.*\] by .* failed\n(.+)", output)
+    if not found:
+        return case
+    why = visible(found[1])
+    return replace(case, message=cut(f"{DID_NOT_RUN}no test is found in its class: {why}", _MOST_SAID), trace=why)
 
 
 def classes_of(suite: TestSuite, cases: Iterable[JUnitTest]) -> tuple[TestClass, ...]:

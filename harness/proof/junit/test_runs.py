@@ -15,10 +15,10 @@ from harness.proof.junit.bench import TestBench
 from harness.proof.junit.fork_plan import ENGINES, Unit, included
 from harness.proof.junit.forks import COUNT_HOOKS, RUN_HOOKS, EndedFork, Jvm, run_launchers
 from harness.proof.junit.junit_tests import BadReport, JUnitTest, Status, read_report
-from harness.proof.junit.test_outcomes import settle
+from harness.proof.junit.test_outcomes import settle, with_why
 
 _HOOKS = Path(__file__).with_name("Hooks.java")
-_TAIL = 4_000
+_HEAD, _TAIL = 1 << 20, 4_000  # bytes of an output
 OnProgress = Callable[[int], None]
 
 
@@ -87,6 +87,7 @@ class Runs:
         # What ran is not always known: a JVM that ends at once takes along what the launcher has not flushed.
         reason = problem or f"the test JVM ended with exit {ended.exit_code} without a word of it"
         cases = settle(unit.expected, seen, reason, ended.dump or _tail(ended.output))
+        cases = with_why(cases, _head(ended.output))
         sound = all(case.status in (Status.PASSED, Status.SKIPPED) for case in cases)
         if sound and (problem or ended.exit_code):
             return (*cases, _unnamed(unit, problem))
@@ -110,6 +111,12 @@ def _uncounted(tested: TestedJar, why: str, ended: EndedFork) -> HarnessError:
         f"The tests cannot be counted on {tested.jar}: {why}{last}.",
         "Is this a raft jar of this Kafka version, and does it run on this Java?",
     )
+
+
+def _head(output: Path) -> str:
+    """Return the beginning of what a test JVM printed, where the launcher says which classes it cannot look into."""
+    with output.open("rb") as stream:
+        return stream.read(_HEAD).decode("utf-8", "replace")
 
 
 def _tail(output: Path) -> str:
