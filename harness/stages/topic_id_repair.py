@@ -32,14 +32,14 @@ from harness.topicids.broker_files import (
 from harness.topicids.comparing import compare
 from harness.topicids.disks import Identity, data_directory_around, once, read_data_directory, read_identity
 from harness.topicids.export import read_export
-from harness.topicids.live_state import read_live_state
+from harness.topicids.live_state import LiveState, read_live_state
 from harness.topicids.node_changes import still_refused
 from harness.topicids.planning import harmed, plan_repair
 from harness.topicids.put_back import check_cluster, check_others, nodes_to_change, put_back, take_back
-from harness.topicids.records import DataDirectory
+from harness.topicids.records import ClusterTopics, DataDirectory
 from harness.topicids.sentences import brokers as named_brokers
 from harness.topicids.steps import outcome, steps
-from harness.topicids.turns import objections
+from harness.topicids.turns import objections, put_back_objections
 from harness.topicids.zookeeper import ZooKeeper, connected, read_topics
 from harness.topicids.zookeeper_security import ZooKeeperSecurity, read_security
 from harness.topicids.zookeeper_writes import connected_to_write
@@ -124,7 +124,7 @@ def repair_zookeeper(
             nodes = _nodes(zookeeper, made, begun)
             if begun is None:
                 check_others(zookeeper, nodes)
-            if why := _refused_on_disks(zookeeper, nodes, disks):
+            if why := _refused_now(zookeeper, made, nodes, disks, begun):
                 raise HarnessError(f"It was not done. {' '.join(why)}", "Make the plan again: harness topic-ids plan")
             backup = begun or folder.keep(part, nodes)
             folder.keep_plan(made)
@@ -152,7 +152,7 @@ def _rehearsed_in_zookeeper(
     with connected(made.zookeeper, _security(security), current=True) as zookeeper:
         nodes = _nodes(zookeeper, made, begun)
         yield from _named_nodes(nodes)
-        yield from (f"not now: {each}" for each in _why_not(zookeeper, nodes, disks))
+        yield from (f"not now: {each}" for each in _why_not(zookeeper, made, nodes, disks, begun))
         yield f"then change the controller. {_DRY}"
 
 
@@ -167,17 +167,34 @@ def _unchanged(so: bool = True) -> Iterator[None]:
         raise HarnessError(f"{error.message} {_UNCHANGED}", error.hint) from error
 
 
-def _why_not(zookeeper: ZooKeeper, nodes: Sequence[SavedNode], disks: Sources) -> Iterator[str]:
+def _why_not(
+    zookeeper: ZooKeeper, made: RepairPlan, nodes: Sequence[SavedNode], disks: Sources, begun: Backup | None
+) -> Iterator[str]:
     try:
         check_others(zookeeper, nodes)
     except HarnessError as error:
         yield error.message
-    yield from _refused_on_disks(zookeeper, nodes, disks)
+    yield from _refused_now(zookeeper, made, nodes, disks, begun)
 
 
-def _refused_on_disks(zookeeper: ZooKeeper, nodes: Sequence[SavedNode], disks: Sources) -> list[str]:
-    """Return what brokers would refuse beside the ids that are put back, by the disks that are named, read now."""
-    return list(still_refused(read_topics(zookeeper), nodes, _named_disks(disks)))
+def _refused_now(
+    zookeeper: ZooKeeper, made: RepairPlan, nodes: Sequence[SavedNode], disks: Sources, begun: Backup | None
+) -> list[str]:
+    """Return what forbids it now, and what brokers would refuse beside the ids that are put back.
+
+    Once it has begun only the latter counts: whatever controller comes next reads these ids.
+    """
+    data, cluster = _named_disks(disks), read_topics(zookeeper)
+    why = list(still_refused(cluster, nodes, data))
+    if begun is None:
+        why += put_back_objections(made, cluster, data, _live_state(zookeeper, made, cluster))
+    return why
+
+
+def _live_state(zookeeper: ZooKeeper, made: RepairPlan, cluster: ClusterTopics) -> LiveState:
+    return read_live_state(
+        zookeeper, [cluster.topics[each.topic] for each in made.topics if each.topic in cluster.topics]
+    )
 
 
 def _compared(zookeeper: ZooKeeper, nodes: Sequence[SavedNode], disks: Sources) -> str:
@@ -247,8 +264,7 @@ def _objections(
 ) -> list[str]:
     with connected(made.zookeeper, _security(security), current=True) as zookeeper:
         cluster = read_topics(zookeeper)
-        known = [cluster.topics[each.topic] for each in made.topics if each.topic in cluster.topics]
-        live = read_live_state(zookeeper, known)
+        live = _live_state(zookeeper, made, cluster)
     return list(objections(made, own[0].broker, cluster, (*own, *others), live))
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from harness.base.text import counted
 from harness.model.topic_ids import Answer, Finding, IdState, Place, TopicIdCheck
 from harness.model.topic_repair import Choice, RepairPlan, TopicRepair
-from harness.topicids.broker_config import UNCLEAN, is_unclean
+from harness.topicids.elections import put_back_dangers, settings_of, unclean_dangers, unseen_settings
 from harness.topicids.live_state import NOBODY, LiveState
 from harness.topicids.records import UNKNOWN_BROKER, ClusterTopics, DataDirectory, Topic
 from harness.topicids.sentences import brokers as named_brokers
@@ -110,12 +110,15 @@ def _dangers(
     repair: TopicRepair, topic: Topic, data: Sequence[DataDirectory], live: LiveState, asked: Iterable[int]
 ) -> Iterator[str]:
     """Yield why a repair of one topic is not safe now; `asked` are brokers that may become the controller."""
+    files = settings_of(data)
     yield from _age_dangers(repair, topic, data)
     yield from standing_dangers(repair, data, live)
-    if repair.choice is Choice.DELETE:
-        yield from unclean_dangers(topic, data, live, asked)
-        yield from _unseen_settings(topic, data, live, asked)
-        yield from _isr_dangers(repair, topic, live)
+    if repair.choice is Choice.PUT_BACK:
+        yield from put_back_dangers(topic, files, live, asked)
+        return
+    yield from unclean_dangers(topic, files, live, asked)
+    yield from unseen_settings(topic, files, live, asked)
+    yield from _isr_dangers(repair, topic, live)
 
 
 def standing_dangers(repair: TopicRepair, data: Sequence[DataDirectory], live: LiveState) -> Iterator[str]:
@@ -172,50 +175,6 @@ def _links(repair: TopicRepair, data: Sequence[DataDirectory]) -> Iterator[str]:
         linked = [each.name for each in disk.partitions if each.topic == repair.topic and each.linked]
         if linked:
             yield f"Broker {disk.broker} has {linked[0]} in {disk.path} by a link: nothing is deleted through links."
-
-
-def unclean_dangers(
-    topic: Topic, data: Sequence[DataDirectory], live: LiveState, asked: Iterable[int]
-) -> Iterator[str]:
-    """Yield who allows unclean elections of a topic: its own settings, or those of brokers where it has none.
-
-    The controller elects by its own settings (kafka.controller.KafkaController), and any broker may become it.
-    """
-    why = "a replica that holds less would lead while the last broker is down, and records be lost."
-    own = live.topic_unclean.get(topic.name)
-    if own:
-        yield f"{UNCLEAN} is on for topic {topic.name}, by its own settings: {why}"
-    if own is None:
-        said = {broker: _said(broker, data, live) for broker in _asked(topic, asked)}
-        allowing = [broker for broker, each in said.items() if each]
-        if allowing:
-            yield f"{UNCLEAN} is on for topic {topic.name}, by the settings of {named_brokers(allowing)}: {why}"
-
-
-def _unseen_settings(
-    topic: Topic, data: Sequence[DataDirectory], live: LiveState, asked: Iterable[int]
-) -> Iterator[str]:
-    """Yield whose settings would say whether unclean elections are on, and were not seen, or say neither."""
-    unseen = [broker for broker in _asked(topic, asked) if _said(broker, data, live) is None]
-    if topic.name not in live.topic_unclean and unseen:
-        yield (
-            f"Whether {UNCLEAN} is on for topic {topic.name}, the settings of {named_brokers(unseen)} would say: name "
-            "server.properties by --config, here or with --export; what is there must be true or false."
-        )
-
-
-def _asked(topic: Topic, asked: Iterable[int]) -> list[int]:
-    return sorted({*asked, *(broker for replicas in topic.replicas.values() for broker in replicas)})
-
-
-def _said(broker: int, data: Sequence[DataDirectory], live: LiveState) -> bool | None:
-    """Return what a broker's settings say of unclean elections, dynamic ones before its file; None: nobody knows."""
-    if broker in live.broker_unclean:
-        return live.broker_unclean[broker]
-    if live.default_unclean is not None:
-        return live.default_unclean
-    static = [is_unclean(disk.settings.get(UNCLEAN)) for disk in data if disk.broker == broker]
-    return static[0] if static and all(each is static[0] for each in static) else None
 
 
 def _isr_dangers(repair: TopicRepair, topic: Topic, live: LiveState) -> Iterator[str]:

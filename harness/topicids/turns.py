@@ -1,4 +1,4 @@
-"""Whether it is one broker's turn in a repair, everything looked at again; pure."""
+"""Whether it is the turn of a part of a repair, everything looked at again; pure."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from dataclasses import replace
 from harness.model.topic_ids import Answer, Finding, IdState
 from harness.model.topic_repair import Choice, RepairPlan, TopicRepair
 from harness.topicids.comparing import compare, problems
+from harness.topicids.elections import put_back_dangers, settings_of, unclean_dangers
 from harness.topicids.live_state import NOBODY, LiveState
-from harness.topicids.planning import kraft_leads, standing_dangers, unclean_dangers
+from harness.topicids.planning import kraft_leads, standing_dangers
 from harness.topicids.records import UNKNOWN_BROKER, ClusterTopics, DataDirectory, Topic
 from harness.topicids.sentences import places
 from harness.topicids.zookeeper_nodes import PartitionState
@@ -44,9 +45,19 @@ def objections(
             yield f"{_changed(repair, topic)}: make the plan again."
             continue
         yield from standing_dangers(repair, own, live)
-        yield from unclean_dangers(topic, data, live, live.brokers | set(plan.brokers))
+        yield from unclean_dangers(topic, settings_of(data), live, live.brokers | set(plan.brokers))
         yield from _alone(plan, broker, topic, live.states.get(repair.topic, {}))
     yield from _found_meanwhile(plan, broker, cluster, own)
+
+
+def put_back_objections(
+    plan: RepairPlan, cluster: ClusterTopics, data: Sequence[DataDirectory], live: LiveState
+) -> Iterator[str]:
+    """Yield why ids are not to be put back now. `data` are brokers' disks, as they are now."""
+    for repair in plan.chosen(Choice.PUT_BACK):
+        yield from standing_dangers(repair, data, live)
+        if topic := cluster.topics.get(repair.topic):
+            yield from put_back_dangers(topic, settings_of(data), live, live.brokers | set(plan.brokers))
 
 
 def _changed(repair: TopicRepair, topic: Topic | None) -> str:

@@ -50,6 +50,13 @@ def disk(folder: Path, topics: dict[str, str], broker: int = 1) -> Path:
     return folder
 
 
+def properties(data: Path, zookeeper: str, broker: int = 1) -> Path:
+    """Write the server.properties of a broker, by which its settings are known too."""
+    file = data.with_name(f"{data.name}.properties")
+    file.write_text(f"broker.id={broker}\nlog.dirs={data}\nzookeeper.connect={zookeeper}\n")
+    return file
+
+
 def harness(*words: object) -> tuple[int, str]:
     done = subprocess.run(
         [sys.executable, "-m", "harness", "topic-ids", *map(str, words)], capture_output=True, text=True, env=os.environ
@@ -202,14 +209,15 @@ def test_an_id_is_put_back_for_a_later_controller_and_taken_back(zookeeper, tmp_
     fill(zookeeper, {"lost": lost, "other": topic_json(Y, 2), "fine": topic_json(V)})
     data = disk(tmp_path / "d", {"lost-0": X, "lost-1": X, "other-0": Z, "other-1": Z, "fine-0": V})
     plan, backup, export = tmp_path / "plan.json", tmp_path / "backup", tmp_path / "broker-1.jsonl"
+    config = properties(data, zookeeper)
     with controllers(zookeeper) as client:
         client.ensure_path("/brokers/ids/1")
-        code, said = harness("plan", "--zookeeper", zookeeper, "--data", data, "--out", plan)
+        code, said = harness("plan", "--config", config, "--out", plan)
         assert (code, said.splitlines()[-1]) == (1, "A repair: put the old id back in ZooKeeper (2 topics).")
-        code, said = harness("repair", plan, "--backup", backup)
+        code, said = harness("repair", plan, "--config", config, "--backup", backup)
         assert (code, said.splitlines()[-1].endswith("Do it with --apply."), backup.exists()) == (0, True, False)
         assert client.get("/brokers/topics/lost")[0] == lost
-        harness("check", "--data", data, "--export", export)
+        harness("check", "--config", config, "--export", export)
         code, said = harness("repair", plan, "--merge", export, "--backup", backup, "--apply")
         assert (code, said.splitlines()[-2:]) == (
             0,
@@ -235,9 +243,7 @@ def test_files_are_deleted_broker_by_broker_each_in_its_turn_and_while_it_is_dow
     state = b'{"leader":1,"isr":[1,2],"leader_epoch":1,"version":1,"controller_epoch":1}'
     fill(zookeeper, {"mixed": both})
     data = {broker: disk(tmp_path / str(broker), {"mixed-0": X, "mixed-1": Y}, broker) for broker in (1, 2)}
-    config = {broker: tmp_path / f"{broker}.properties" for broker in data}
-    for broker, file in config.items():
-        file.write_text(f"broker.id={broker}\nlog.dirs={data[broker]}\nzookeeper.connect={zookeeper}\n")
+    config = {broker: properties(data[broker], zookeeper, broker) for broker in data}
     every = [word for file in config.values() for word in ("--config", file)]
     plan, export = tmp_path / "plan.json", tmp_path / "2.jsonl"
     with controllers(zookeeper) as client:
@@ -267,24 +273,28 @@ def test_files_are_deleted_broker_by_broker_each_in_its_turn_and_while_it_is_dow
 
 def test_a_topic_that_changes_after_the_plan_is_left(zookeeper, tmp_path):
     fill(zookeeper, {"other": topic_json(Y)})
-    data = disk(tmp_path / "d", {"other-0": X})
+    config = properties(disk(tmp_path / "d", {"other-0": X}), zookeeper)
     with controllers(zookeeper) as client:
         client.ensure_path("/brokers/ids/1")
-        harness("plan", "--zookeeper", zookeeper, "--data", data, "--out", tmp_path / "plan.json")
+        harness("plan", "--config", config, "--out", tmp_path / "plan.json")
         client.set("/brokers/topics/other", topic_json(Z))
-        code, said = harness("repair", tmp_path / "plan.json", "--backup", tmp_path / "backup", "--apply")
+        code, said = harness(
+            "repair", tmp_path / "plan.json", "--config", config, "--backup", tmp_path / "backup", "--apply"
+        )
         assert (code, "is not as the plan has it in ZooKeeper" in said) == (2, True), said
         assert not (tmp_path / "backup").exists()
 
 
 def test_partitions_that_were_added_after_the_plan_are_no_reason_for_a_new_mix(zookeeper, tmp_path):
     fill(zookeeper, {"t": topic_json(Y)})
-    data = disk(tmp_path / "d", {"t-0": X})
+    config = properties(disk(tmp_path / "d", {"t-0": X}), zookeeper)
     with controllers(zookeeper) as client:
         client.ensure_path("/brokers/ids/1")
-        harness("plan", "--zookeeper", zookeeper, "--data", data, "--out", tmp_path / "plan.json")
+        harness("plan", "--config", config, "--out", tmp_path / "plan.json")
         client.set("/brokers/topics/t", topic_json(Y, 3))
-        code, said = harness("repair", tmp_path / "plan.json", "--backup", tmp_path / "backup", "--apply")
+        code, said = harness(
+            "repair", tmp_path / "plan.json", "--config", config, "--backup", tmp_path / "backup", "--apply"
+        )
         assert (code, "it has partitions 1-2 too. Nothing was changed." in said) == (2, True), said
         assert json.loads(client.get("/brokers/topics/t")[0])["topic_id"] == Y
         assert not (tmp_path / "backup").exists()
@@ -292,12 +302,14 @@ def test_partitions_that_were_added_after_the_plan_are_no_reason_for_a_new_mix(z
 
 def test_a_plan_is_carried_out_on_its_own_cluster_only(zookeeper, tmp_path):
     fill(zookeeper, {"t": topic_json(Y)})
-    data = disk(tmp_path / "d", {"t-0": X})
+    config = properties(disk(tmp_path / "d", {"t-0": X}), zookeeper)
     with controllers(zookeeper) as client:
         client.ensure_path("/brokers/ids/1")
-        harness("plan", "--zookeeper", zookeeper, "--data", data, "--out", tmp_path / "plan.json")
+        harness("plan", "--config", config, "--out", tmp_path / "plan.json")
         client.set("/cluster/id", b'{"version":"1","id":"c2"}')
-        code, said = harness("repair", tmp_path / "plan.json", "--backup", tmp_path / "backup", "--apply")
+        code, said = harness(
+            "repair", tmp_path / "plan.json", "--config", config, "--backup", tmp_path / "backup", "--apply"
+        )
         assert (code, "is that of cluster c2, and this is about cluster c1. Nothing was changed." in said) == (2, True)
         assert json.loads(client.get("/brokers/topics/t")[0])["topic_id"] == Y
         assert not (tmp_path / "backup").exists()

@@ -30,5 +30,12 @@ def broker_disk(
     return folder
 
 
+def properties_of(disk: Path, broker: int, *more: str) -> Path:
+    """Write the server.properties of a broker with one data directory, and return its path."""
+    path = disk.parent / f"server-{broker}.properties"
+    path.write_text("\n".join([f"broker.id={broker}", "zookeeper.connect=zk:2181", f"log.dirs={disk}", *more, ""]))
+    return path
+
+
 def written_at(disk: Path, name: str, seconds: float) -> None:
     os.utime(disk / name / "partition.metadata", (seconds, seconds))

@@ -5,7 +5,7 @@ from contextlib import suppress
 from itertools import count
 
 import pytest
-from disks_sample import V, X, Y, Z, broker_disk
+from disks_sample import V, X, Y, Z, broker_disk, properties_of
 from ensemble_sample import Ensemble, connect_to, node, plan
 from repair_sample import MIX, disks, planned
 
@@ -15,19 +15,17 @@ from harness.stages import topic_id_repair as stage
 from harness.stages.topic_ids import Sources
 from harness.topicids.backups import BackupFolder
 
-NO_DISKS = Sources()
 REMEMBERS = "The controller still remembers the other id: give the same command again."
 
 
 @pytest.fixture
 def repair(monkeypatch, tmp_path):
-    """Carry out a plan's part in an ensemble; the backup may be named."""
+    """Carry out a plan's part in an ensemble, beside the disk of its only broker; the backup may be named."""
+    named = Sources(configs=(properties_of(broker_disk(tmp_path / "disk", 1), 1),))
 
-    def run(
-        ensemble: Ensemble, made: RepairPlan, backup: str = "backup", apply: bool = True, disks: Sources = NO_DISKS
-    ) -> list[str]:
+    def run(ensemble: Ensemble, made: RepairPlan, backup: str = "backup", apply: bool = True) -> list[str]:
         connect_to(ensemble, monkeypatch)
-        return list(stage.repair_zookeeper(made, disks, BackupFolder(tmp_path / backup), None, apply=apply))
+        return list(stage.repair_zookeeper(made, named, BackupFolder(tmp_path / backup), None, apply=apply))
 
     return run
 
@@ -48,7 +46,7 @@ def test_an_id_is_put_back_and_kept_by_the_next_controller(repair):
     said = repair(zk, plan(t=Y))
     assert said[-2:] == [
         "1 topic put back; a new controller (epoch 6) was elected and kept these ids.",
-        "No disk was looked at: check once more, with every broker's export.",
+        "No directory of broker 1 differs from them.",
     ]
     assert (zk.id_of("t"), zk.did) == (X, ["set /brokers/topics/t", "delete /controller"])
 
@@ -256,8 +254,7 @@ def test_a_dry_run_says_what_would_stop_it_as_a_note(repair, tmp_path):
 
 def test_a_dry_run_on_a_broker_s_host_notes_what_forbids_it_and_writes_nothing(monkeypatch, tmp_path):
     disk = broker_disk(tmp_path / "d", 1, {"t-0": X, "t-1": Y})
-    config = tmp_path / "server.properties"
-    config.write_text(f"broker.id=1\nzookeeper.connect=zk:2181\nlog.dirs={disk}\n")
+    config = properties_of(disk, 1)
     monkeypatch.setattr(stage, "_objections", lambda *_: ["Broker 3 does not run: one broker at a time."])
     said = list(
         stage.repair_broker(planned(Y, disks(MIX)), config, (), BackupFolder(tmp_path / "b"), None, apply=False)

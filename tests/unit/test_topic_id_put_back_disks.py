@@ -5,10 +5,11 @@ import sys
 from dataclasses import replace
 
 import pytest
-from disks_sample import X, Y, broker_disk, metadata
+from disks_sample import X, Y, broker_disk, metadata, properties_of
 from ensemble_sample import Ensemble, connect_to, node, plan
 from hypothesis import given
 from hypothesis import strategies as st
+from repair_sample import OFF
 
 from harness.base.errors import HarnessError
 from harness.cli import app as cli
@@ -22,20 +23,19 @@ from harness.topicids.node_changes import moved
 
 
 @pytest.fixture
-def repair(monkeypatch, tmp_path):
-    def run(ensemble, made, disks=Sources(), apply=True):  # noqa: B008 - it never changes
+def broker(tmp_path):
+    """Return broker 1's data directory, with the id that is to be put back, and its server.properties."""
+    disk = broker_disk(tmp_path / "d", 1, {"t-0": X})
+    return disk, Sources(configs=(properties_of(disk, 1),))
+
+
+@pytest.fixture
+def repair(monkeypatch, tmp_path, broker):
+    def run(ensemble, made, disks=broker[1], apply=True):
         connect_to(ensemble, monkeypatch)
         return list(stage.repair_zookeeper(made, disks, BackupFolder(tmp_path / "backup"), None, apply=apply))
 
     return run
-
-
-@pytest.fixture
-def broker(tmp_path):
-    """Return broker 1's data directory, with the id that is to be put back, and its server.properties."""
-    disk, config = broker_disk(tmp_path / "d", 1, {"t-0": X}), tmp_path / "server.properties"
-    config.write_text(f"broker.id=1\nzookeeper.connect=zk:2181\nlog.dirs={disk}\n")
-    return disk, Sources(configs=(config,))
 
 
 # Partitions
@@ -75,6 +75,7 @@ def test_partitions_have_changed_just_where_one_is_added_or_is_on_other_brokers(
 def test_replicas_in_another_order_are_the_same_brokers(repair):
     zk, made = Ensemble(t=Y), plan(t=Y)
     zk.put("/brokers/topics/t", node(Y).replace(b"[1]", b"[2, 1]"))
+    zk.put("/config/topics/t", b'{"version":1,"config":{"unclean.leader.election.enable":"false"}}')
     repair(zk, replace(made, topics=(replace(made.topics[0], replicas={0: (1, 2)}),)))
     assert zk.id_of("t") == X
 
@@ -136,7 +137,7 @@ def test_other_topics_and_directories_without_a_file_are_no_objection(repair, br
 
 def test_exports_are_disks_and_those_of_another_cluster_are_refused(repair, broker, tmp_path):
     disk, _ = broker
-    export = write_export(tmp_path / "e.jsonl", [read_data_directory(disk)])
+    export = write_export(tmp_path / "e.jsonl", [replace(read_data_directory(disk), settings=OFF)])
     zk = Ensemble(t=Y)
     assert repair(zk, plan(t=Y), Sources(merge=(export,)))[-1] == "No directory of broker 1 differs from them."
     other = write_export(tmp_path / "o.jsonl", [read_data_directory(broker_disk(tmp_path / "o", 1, ["t-0"], "c2"))])
@@ -194,3 +195,55 @@ def test_files_are_deleted_on_one_broker_at_a_time(harness, broker, tmp_path):
     )
     code, said = harness("repair", "plan.json", "--backup", "b", "--apply")
     assert (code, said.startswith("error: By this plan nothing is put back in ZooKeeper. Name a broker's")) == (2, True)
+
+
+# Elections
+
+UNCLEAN_ON = "unclean.leader.election.enable=true"
+TWO = {0: (1, 2)}
+
+
+def in_sync(zk: Ensemble, *brokers: int, leader: int = 1) -> Ensemble:
+    """Have a topic of two replicas, both brokers running, and these in sync."""
+    zk.put("/brokers/topics/t", node(Y).replace(b"[1]", b"[1, 2]"))
+    state = json.dumps({"leader": leader, "isr": brokers}).encode()
+    zk.put("/brokers/topics/t/partitions/0/state", state)
+    for broker in (1, 2):
+        zk.put(f"/brokers/ids/{broker}", b"{}")
+    return zk
+
+
+def of_two(made):
+    return replace(made, topics=(replace(made.topics[0], replicas=TWO),))
+
+
+@pytest.mark.parametrize(("isr", "leader"), [([1], 1), ([1], -1)], ids=["alone", "leaderless"])
+def test_an_id_is_not_put_back_where_that_would_make_an_unclean_election_effective(
+    repair, tmp_path, broker, isr, leader
+):
+    properties_of(broker[0], 1, UNCLEAN_ON)
+    zk = in_sync(Ensemble(t=Y), *isr, leader=leader)
+    zk.put("/config/brokers/2", b'{"version":1,"config":{"unclean.leader.election.enable":"false"}}')
+    says = "is on for topic t, by the settings of broker 1: nobody leads t-0, or one replica alone is in sync"
+    with pytest.raises(HarnessError, match=f"It was not done. .*{says}.*Nothing was changed"):
+        repair(zk, of_two(plan(t=Y)))
+    assert ([each for each in zk.did if not each.startswith("sync")], (tmp_path / "backup").exists()) == ([], False)
+    assert any(each.startswith("not now: ") and says in each for each in repair(zk, of_two(plan(t=Y)), apply=False))
+
+
+def test_an_id_is_not_put_back_where_nobody_has_seen_whether_such_an_election_could_be(repair, broker):
+    zk = in_sync(Ensemble(t=Y), 1)
+    with pytest.raises(HarnessError, match="for topic t, the settings of broker 2 would say"):
+        repair(zk, of_two(plan(t=Y)))
+    assert zk.id_of("t") == Y
+
+
+def test_a_repair_that_has_begun_ends_whatever_elections_there_may_be(repair, broker):
+    zk, made = in_sync(Ensemble(t=Y), 1, 2), of_two(plan(t=Y))
+    zk.before_delete = lambda _: (_ for _ in ()).throw(KeyboardInterrupt)
+    with pytest.raises(KeyboardInterrupt):
+        repair(zk, made)
+    zk.before_delete = lambda _: None
+    in_sync_now = json.dumps({"leader": 1, "isr": [1]}).encode()
+    zk.put("/brokers/topics/t/partitions/0/state", in_sync_now)
+    assert "was elected and kept these ids" in repair(zk, made)[-2]

@@ -135,9 +135,34 @@ def test_a_disk_that_was_not_seen_a_file_that_cannot_be_read_and_a_recreated_top
     )
 
 
-def test_putting_back_needs_neither_all_in_sync_nor_clean_elections():
-    state = live(isr=((1,), (1,)), topic_unclean={"t": True})
-    assert planned(Y, disks(dict.fromkeys(ALL, (X, X))), state).refusals == ()
+AGREED = dict.fromkeys(ALL, (X, X))
+
+
+@pytest.mark.parametrize("isr", [((1,), ALL), ((), ())], ids=["alone", "leaderless"])
+def test_putting_back_needs_nobody_else_in_sync_where_no_election_can_be_unclean(isr):
+    assert planned(Y, disks(AGREED), live(isr=isr)).refusals == ()
+
+
+def test_putting_back_needs_no_clean_elections_where_nobody_was_elected_by_another():
+    state = live(isr=((1, 2), (2, 3)), topic_unclean={"t": True})
+    assert planned(Y, disks(AGREED), state).refusals == ()
+
+
+DOUBTFUL = {
+    "alone in sync": live(isr=((1,), ALL)),
+    "leaderless": live(isr=((), ALL)),
+    "in sync are brokers that are down": live(isr=((1, 2), ALL), brokers=frozenset({3})),
+}
+
+
+@pytest.mark.parametrize("state", DOUBTFUL.values(), ids=DOUBTFUL)
+def test_an_id_whose_absence_keeps_an_unclean_election_from_being_effective_is_not_put_back(state):
+    on = replace(state, topic_unclean={"t": True})
+    (refusal,) = planned(Y, disks(AGREED), on).refusals
+    assert "is on for topic t, by its own settings: nobody leads t-0, or one replica alone is in sync" in refusal
+    unseen = [replace(disk, settings={}) for disk in disks(AGREED)]
+    assert "the settings of brokers 1, 2, 3 would say" in planned(Y, unseen, state).refusals[0]
+    assert planned(Y, disks(AGREED), state).refusals == ()
 
 
 # Turns
