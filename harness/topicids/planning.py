@@ -151,7 +151,7 @@ def _age_dangers(repair: TopicRepair, topic: Topic, data: Sequence[DataDirectory
             f"{counted(len(younger), 'file')} of topic {topic.name} {_is(younger)} older than its node in ZooKeeper, "
             "if only a little: it may have been deleted and created again, or the clocks of two hosts differ."
         )
-    if repair.choice is Choice.DELETE and not all(each.written for each in old):
+    if not all(each.written for each in old):
         yield (
             f"When files of topic {topic.name} were written, nobody knows: copied files have other times, and whether "
             "the topic was created again depends on them. Name the brokers' own disks by --config, or their exports."

@@ -193,9 +193,10 @@ def test_a_node_that_is_younger_than_its_files_by_however_little_is_refused(ids)
     assert aged(ids, WRITTEN).refusals == ()
 
 
-def test_copied_files_whose_age_nobody_knows_are_no_ground_to_delete():
-    assert "When files of topic t were written, nobody knows" in aged(MIX, 1.0, written=0.0).refusals[0]
-    assert aged(dict.fromkeys(ALL, (X, X)), 1.0, written=0.0).refusals == ()
+@pytest.mark.parametrize("ids", [MIX, dict.fromkeys(ALL, (X, X))])
+def test_copied_files_whose_age_nobody_knows_are_no_ground_for_any_repair(ids):
+    """A topic that was removed by hand and created again would get the id of the one that is gone."""
+    assert "When files of topic t were written, nobody knows" in aged(ids, 1.0, written=0.0).refusals[0]
 
 
 def test_a_partition_that_is_moved_between_data_directories_is_waited_for():
