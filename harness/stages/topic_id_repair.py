@@ -25,6 +25,7 @@ from harness.topicids.broker_files import (
     check_stopped,
     delete_files,
     files_of,
+    is_folder,
     refuse_links,
     restore_files,
     stopped,
@@ -328,9 +329,9 @@ def _check_all_restored(done: Restored) -> None:
 
 
 def _restore_files(folder: BackupFolder, backup: Backup) -> Restored:
-    data = [path for path in map(Path, backup.data) if path.is_dir()]
     with ExitStack() as held:
         with _unchanged():
+            data = [path for path in map(Path, backup.data) if is_folder(path)]
             held.enter_context(stopped(data))
             for path in data:
                 check_owner(path, read_identity(path), Identity(backup.part.broker, backup.part.cluster_id))

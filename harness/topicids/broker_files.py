@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from harness.topicids.zookeeper import TOPICS
 
 _LOCK = ".lock"  # kafka.log.LogManager.LockFileName
 _LOOK = "Somebody has changed the backup: restore by hand what you know."
+_AS_BROKER = "Work as the user that the broker runs as."
 _STOP = "Stop the broker, and give the same command again."
 
 
@@ -38,35 +39,53 @@ def stopped(data: Iterable[Path]) -> Iterator[None]:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    is_new = not path.exists()
-    handle = _open_lock(path, os.O_CREAT)
+    """Hold one lock; one that was not there stays where all goes well."""
+    try:
+        handle, is_new = _open_lock(path), False
+    except FileNotFoundError:
+        handle, is_new = _open_lock(path, os.O_CREAT | os.O_EXCL), True
     try:
         _lock(handle, path)
-        if is_new:
-            _give_to_broker(handle, path.parent)
-        yield
+        with _removed_on_error(path) if is_new else nullcontext():
+            if is_new:
+                _give_to_broker(handle, path.parent)
+            yield
     finally:
         os.close(handle)
+
+
+@contextmanager
+def _removed_on_error(path: Path) -> Iterator[None]:
+    """Remove a lock that was made, and is held, where nothing comes of what it was made for."""
+    try:
+        yield
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(path)
+        raise
 
 
 def check_stopped(data: Iterable[Path]) -> None:
     """Raise HarnessError where a broker has a lock of data directories; nothing is written, nor held."""
     for path in data:
-        if (path / _LOCK).exists():  # else no broker has run there
+        try:
             handle = _open_lock(path / _LOCK)
-            try:
-                _lock(handle, path / _LOCK)
-            finally:
-                os.close(handle)
+        except FileNotFoundError:  # no broker has run there
+            continue
+        try:
+            _lock(handle, path / _LOCK)
+        finally:
+            os.close(handle)
 
 
 def _open_lock(path: Path, create: int = 0) -> int:
+    """Return the open lock. Raises FileNotFoundError where there is none and none is made, and HarnessError."""
     try:
         return os.open(path, os.O_RDWR | create | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
     except OSError as error:
-        raise HarnessError(
-            f"{path} cannot be opened: {error.strerror}.", "Work as the user that the broker runs as."
-        ) from error
+        if isinstance(error, FileNotFoundError) and not create:
+            raise
+        raise HarnessError(f"{path} cannot be opened: {error.strerror}.", _AS_BROKER) from error
 
 
 def _give_to_broker(handle: int, folder: Path) -> None:
@@ -117,9 +136,24 @@ def check_owner(path: Path, found: Identity, wanted: Identity) -> None:
 def refuse_links(files: Iterable[Path]) -> None:
     """Raise HarnessError where a file or its folder is a link: whose it is too, nobody knows."""
     for path in files:
-        link = next((each for each in (path, path.parent) if each.is_symlink()), None)
+        try:
+            link = next((each for each in (path, path.parent) if each.is_symlink()), None)
+        except OSError as error:
+            raise _unseen(path, error) from error
         if link is not None:
             raise HarnessError(f"{link} is a link. Nothing was changed.", "Repair what it leads to by hand.")
+
+
+def is_folder(path: Path) -> bool:
+    """Whether a folder is there. Raises HarnessError where that cannot be seen."""
+    try:
+        return path.is_dir()
+    except OSError as error:
+        raise _unseen(path, error) from error
+
+
+def _unseen(path: Path, error: OSError) -> HarnessError:
+    return HarnessError(f"{path} cannot be looked at: {error.strerror}. Nothing was changed.", _AS_BROKER)
 
 
 def delete_files(folder: BackupFolder, backup: Backup, wanted: Collection[Path]) -> int:
@@ -180,7 +214,7 @@ def restore_files(folder: BackupFolder, backup: Backup, new_ids: Mapping[str, st
     Raises HarnessError where one cannot be written.
     """
     different = [each for each in backup.files if digest(Path(each.path)) != each.sha256]
-    gone = [each for each in different if not Path(each.path).parent.is_dir()]
+    gone = [each for each in different if not is_folder(Path(each.path).parent)]
     others = [each for each in different if each not in gone and _is_anothers(Path(each.path), new_ids)]
     left_out = (*gone, *others)
     back = [each for each in different if each not in left_out]

@@ -71,19 +71,26 @@ def data_directory_around(path: Path) -> Path | None:
         place = path.resolve()
         return next((each for each in (place, *place.parents) if (each / META_PROPERTIES).is_file()), None)
     except OSError as error:
-        raise HarnessError(
-            f"{path} cannot be looked at: {error.strerror}. Nothing was changed.",
-            "Name a folder that this user may read.",
-        ) from error
+        raise _unseen(path, error) from error
 
 
 def check_new_folder(folder: Path, option: str) -> None:
     """Raise HarnessError where a folder that is to be made would lie in a broker's data directory."""
-    if not folder.exists() and (around := data_directory_around(folder)):
+    try:
+        is_there = folder.exists()
+    except OSError as error:
+        raise _unseen(folder, error) from error
+    if not is_there and (around := data_directory_around(folder)):
         raise HarnessError(
             f"{folder} would be a folder in the data directory {around}: the broker would not start again.",
             f"Name a place elsewhere by {option}.",
         )
+
+
+def _unseen(path: Path, error: OSError) -> HarnessError:
+    return HarnessError(
+        f"{path} cannot be looked at: {error.strerror}. Nothing was changed.", "Name a folder that this user may read."
+    )
 
 
 def once(paths: Iterable[Path]) -> tuple[Path, ...]:

@@ -79,6 +79,9 @@ class Cluster:
     def repair(self) -> tuple[int, str]:
         return self.run("repair", "plan.json", "--config", self.configs[1], "--backup", "backup", "--apply")
 
+    def rehearse(self) -> tuple[int, str]:
+        return self.run("repair", "plan.json", "--config", self.configs[1], "--backup", "backup")
+
     def restore(self) -> tuple[int, str]:
         return self.run("restore", "backup", "--apply")
 
@@ -94,7 +97,7 @@ class Cluster:
 
     def state(self) -> tuple[object, object]:
         """Return what stands on every disk, and in ZooKeeper."""
-        paths = [path for disk in self.disks.values() for path in sorted(disk.rglob("*")) if path.name != ".lock"]
+        paths = [path for disk in self.disks.values() for path in sorted(disk.rglob("*"))]
         return {path: seen(path) for path in paths}, dict(self.zk.nodes)
 
     @property
@@ -434,11 +437,75 @@ def test_directories_without_a_topic_and_of_topics_with_dashes_and_dots_are_left
     assert cluster.journal == [str(cluster.own / name / FILE) for name in ("t-0", "t-2")]
 
 
+@contextmanager
+def unsearchable(cluster):
+    """Have nothing below the broker's disk be opened or looked at, though its names are listed."""
+    really = {name: getattr(os, name) for name in ("open", "stat", "lstat")}
+
+    def refused(name):
+        def asked(path, *given, **named):
+            if not isinstance(path, int) and os.fspath(path).startswith(f"{cluster.own}/"):
+                raise PermissionError(13, "Permission denied", path)
+            return really[name](path, *given, **named)
+
+        return asked
+
+    for name in really:
+        cluster.patch(os, name, refused(name))
+    yield
+    for name, original in really.items():
+        cluster.patch(os, name, original)
+
+
+@pytest.mark.parametrize(("command", "ends"), [(Cluster.repair, 2), (Cluster.rehearse, 0), (Cluster.restore, 2)])
+def test_a_data_directory_that_cannot_be_searched_is_a_sentence(cluster, command, ends):
+    cluster.stop_first()
+    if command is Cluster.restore:
+        assert cluster.repair()[0] == 0
+    before = cluster.state()
+    with unsearchable(cluster):
+        code, said = command(cluster)
+    says = f"{cluster.own}/.lock cannot be opened: Permission denied."
+    assert (code, says in said, "Nothing was changed." in said) == (ends, True, True), said
+    assert cluster.state() == before
+
+
+def test_a_place_that_cannot_be_looked_at_is_a_sentence(cluster):
+    with unsearchable(cluster):
+        code, said = cluster.run("check", *cluster.every, "--out", cluster.own / "out")
+    assert (code, f"{cluster.own}/out cannot be looked at: Permission denied." in said) == (2, True), said
+
+
+def test_a_data_directory_behind_one_that_cannot_be_searched_is_a_sentence_when_it_is_restored(cluster):
+    cluster.stop_first()
+    assert cluster.repair()[0] == 0
+    really = os.stat
+
+    def stat(path, *given, **named):
+        if not isinstance(path, int) and os.fspath(path) == str(cluster.own):
+            raise PermissionError(13, "Permission denied", path)
+        return really(path, *given, **named)
+
+    cluster.patch(os, "stat", stat)
+    code, said = cluster.restore()
+    cluster.patch(os, "stat", really)
+    assert (code, f"{cluster.own} cannot be looked at: Permission denied. Nothing was" in said) == (2, True), said
+
+
+def test_a_refused_repair_leaves_no_lock_where_there_was_none(cluster):
+    (cluster.own / ".lock").unlink()
+    before = cluster.state()
+    code, said = cluster.repair()  # while the broker runs
+    assert (code, "Nothing was changed." in said, cluster.state() == before) == (2, True, True), said
+    cluster.stop_first()
+    assert cluster.repair()[0] == 0
+
+
 # A broker that starts
 
 
 HOLDS = """import fcntl, sys
-lock = open(sys.argv[1], "w")
+lock = open(sys.argv[1], "a")
 fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
 print("holds", flush=True)
 sys.stdin.read()
