@@ -28,13 +28,16 @@ _PLAN_HELP = help_text(
 )
 _REPAIR_HELP = help_text(
     "Carry out the part of a plan that is next: that in ZooKeeper, or that of the broker of this host, which is down.",
-    "Where the plan puts ids back, that comes first: disks that --config and --merge name are compared with them "
-    "before and afterwards. Where it deletes files, --config names the broker that is down. Without --apply it only "
-    "says what it would do. Before anything changes it is copied to --backup, with its SHA-256; each change is in the "
-    "journal there before it is made. Cut short, the same command goes on. It refuses what is not safe now: a broker "
-    "that runs, one whose turn it is not, unclean elections, partitions that nobody leads.",
+    "Where the plan puts ids back, that comes first: the disks of every broker, which --config and --merge name, are "
+    "compared with them before and afterwards. Where it deletes files, --config names the broker that is down. Without "
+    "--apply it only says what it would do. Before anything changes it is copied to --backup, with its SHA-256; each "
+    "change is in the journal there before it is made. Cut short, the same command goes on. It refuses what is not "
+    "safe now: a broker that runs, one whose turn it is not, unclean elections, partitions that nobody leads.",
     examples=(
-        ("harness topic-ids repair plan.json --backup backup --apply", "put old ids back in ZooKeeper"),
+        (
+            "harness topic-ids repair plan.json --merge broker-1.jsonl --merge broker-2.jsonl --backup backup --apply",
+            "put old ids back in ZooKeeper",
+        ),
         (
             "harness topic-ids repair plan.json --config server.properties --merge broker-1.jsonl --backup b2 --apply",
             "on the host of the second broker",

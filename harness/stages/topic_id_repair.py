@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -38,9 +39,10 @@ from harness.topicids.node_changes import still_refused
 from harness.topicids.planning import harmed, plan_repair
 from harness.topicids.put_back import check_cluster, check_others, nodes_to_change, put_back, take_back
 from harness.topicids.records import ClusterTopics, DataDirectory
+from harness.topicids.sentences import ages
 from harness.topicids.sentences import brokers as named_brokers
 from harness.topicids.steps import outcome, steps
-from harness.topicids.turns import objections, put_back_objections
+from harness.topicids.turns import objections, put_back_objections, unseen_disks
 from harness.topicids.zookeeper import ZooKeeper, connected, read_topics
 from harness.topicids.zookeeper_security import ZooKeeperSecurity, read_security
 from harness.topicids.zookeeper_writes import connected_to_write
@@ -105,7 +107,7 @@ def repair_zookeeper(
 ) -> Iterator[str]:
     """Put old ids back, and change the controller; yield what is done. Raises HarnessError.
 
-    `disks` are compared with these ids before and afterwards, as many as are named.
+    `disks` are compared with these ids before and afterwards: those of every broker, unless it has begun already.
     """
     if made.refusals:
         raise HarnessError(f"The plan itself is a refusal: {made.refusals[0]}", "Make it again when that is gone.")
@@ -122,13 +124,15 @@ def repair_zookeeper(
     with ExitStack() as held:
         with _unchanged(begun is None):
             zookeeper = held.enter_context(connected_to_write(made.zookeeper, _security(security)))
-            nodes = _nodes(zookeeper, made, begun)
+            nodes, data = _nodes(zookeeper, made, begun), _named_disks(disks)
             if begun is None:
                 check_others(zookeeper, nodes)
-            if why := _refused_now(zookeeper, made, nodes, disks, begun):
+                _check_all_seen(made, data)
+            if why := _refused_now(zookeeper, made, nodes, data, begun):
                 raise HarnessError(f"It was not done. {' '.join(why)}", "Make the plan again: harness topic-ids plan")
             backup = begun or folder.keep(part, nodes)
             folder.keep_plan(made)
+        yield from ages(data, time.time())
         yield from _named_nodes(nodes)
         epoch = put_back(zookeeper, folder, backup)
         yield (
@@ -151,9 +155,10 @@ def _rehearsed_in_zookeeper(
 ) -> Iterator[str]:
     """Yield what would be done, and what would forbid it now, over a connection that cannot write."""
     with connected(made.zookeeper, _security(security), current=True) as zookeeper:
-        nodes = _nodes(zookeeper, made, begun)
+        nodes, data = _nodes(zookeeper, made, begun), _named_disks(disks)
+        yield from ages(data, time.time())
         yield from _named_nodes(nodes)
-        yield from (f"not now: {each}" for each in _why_not(zookeeper, made, nodes, disks, begun))
+        yield from (f"not now: {each}" for each in _why_not(zookeeper, made, nodes, data, begun))
         yield f"then change the controller. {_DRY}"
 
 
@@ -168,24 +173,41 @@ def _unchanged(so: bool = True) -> Iterator[None]:
         raise HarnessError(f"{error.message} {_UNCHANGED}", error.hint) from error
 
 
+def _check_all_seen(made: RepairPlan, data: Sequence[DataDirectory]) -> None:
+    if unseen := unseen_disks(made, data):
+        raise HarnessError(
+            unseen, "Name each broker's server.properties by --config, or by --merge what its host exported now."
+        )
+
+
 def _why_not(
-    zookeeper: ZooKeeper, made: RepairPlan, nodes: Sequence[SavedNode], disks: Sources, begun: Backup | None
+    zookeeper: ZooKeeper,
+    made: RepairPlan,
+    nodes: Sequence[SavedNode],
+    data: Sequence[DataDirectory],
+    begun: Backup | None,
 ) -> Iterator[str]:
     try:
         check_others(zookeeper, nodes)
+        if begun is None:
+            _check_all_seen(made, data)
     except HarnessError as error:
         yield error.message
-    yield from _refused_now(zookeeper, made, nodes, disks, begun)
+    yield from _refused_now(zookeeper, made, nodes, data, begun)
 
 
 def _refused_now(
-    zookeeper: ZooKeeper, made: RepairPlan, nodes: Sequence[SavedNode], disks: Sources, begun: Backup | None
+    zookeeper: ZooKeeper,
+    made: RepairPlan,
+    nodes: Sequence[SavedNode],
+    data: Sequence[DataDirectory],
+    begun: Backup | None,
 ) -> list[str]:
     """Return what forbids it now, and what brokers would refuse beside the ids that are put back.
 
     Once it has begun only the latter counts: whatever controller comes next reads these ids.
     """
-    data, cluster = _named_disks(disks), read_topics(zookeeper)
+    cluster = read_topics(zookeeper)
     why = list(still_refused(cluster, nodes, data))
     if begun is None:
         why += put_back_objections(made, cluster, data, _live_state(zookeeper, made, cluster))
@@ -242,6 +264,7 @@ def repair_broker(
             files = _files(made, own)
             backup = folder.copy_all(made.part(Choice.DELETE, own[0].broker), files)
             folder.keep_plan(made)
+        yield from ages(others, time.time())
         yield from _named(files)
         count = delete_files(folder, backup, {path for _, path in files})
     yield f"{counted(count, 'file')} of broker {own[0].broker} deleted; {folder.path} has them. Start the broker."
@@ -250,6 +273,7 @@ def repair_broker(
 def _rehearsed(made: RepairPlan, config: Path, others: Sequence[DataDirectory], security: Path | None) -> Iterator[str]:
     """Yield what would be done, and what would forbid it now; nothing is written."""
     own = _own_disks(config)
+    yield from ages(others, time.time())
     yield from (f"not now: {each}" for each in _objections(made, own, others, security))
     try:
         check_stopped(Path(disk.path) for disk in own)

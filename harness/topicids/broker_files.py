@@ -61,7 +61,7 @@ def _removed_on_error(path: Path) -> Iterator[None]:
         yield
     except BaseException:
         with suppress(OSError):
-            os.unlink(path)
+            path.unlink()
         raise
 
 

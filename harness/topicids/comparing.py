@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 from typing import NamedTuple
 
 from harness.base.errors import HarnessError
 from harness.base.text import counted
 from harness.model.topic_ids import Finding, IdState, Place, TopicIdCheck
 from harness.topicids.records import UNKNOWN_BROKER, ClusterTopics, DataDirectory, PartitionDirectory, Topic
+from harness.topicids.sentences import moment
 
 _CLOCKS_DIFFER_SECONDS = 60.0
 _QUIET = (IdState.EQUAL, IdState.WITHOUT_ID)
@@ -161,12 +161,8 @@ def _of_an_earlier_topic(each: PartitionDirectory, topic: Topic, cluster: Cluste
     if each.topic_id in cluster.removed:
         return "the metadata log has the removal of the topic with that id"
     if each.written and topic.created - each.written > _CLOCKS_DIFFER_SECONDS:
-        return f"the topic was created at {_time(topic.created)}, after its file was written"
+        return f"the topic was created at {moment(topic.created)}, after its file was written"
     return ""
-
-
-def _time(seconds: float) -> str:
-    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M} UTC"
 
 
 def _finding(item: tuple[_Kind, Mapping[tuple[int, str], list[int]]]) -> Finding:

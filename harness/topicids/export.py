@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,13 +19,13 @@ from harness.topicids.topic_id import is_topic_id
 
 _KIND = "topic ids of a broker"
 _BEGINS = json.dumps({"kind": _KIND})[:-1].encode()
-_SCHEMA = 3
+_SCHEMA = 4
 _LONGEST = 2**20  # characters of a line: that of a data directory names what could not be looked at
 _REMEDY = "Write it again on the broker's host: harness topic-ids check --config server.properties --export FILE"
 
 
 def write_export(path: Path, data: Sequence[DataDirectory]) -> Path:
-    """Write what was read of data directories, and return the file's path."""
+    """Write what was read of data directories, and when, and return the file's path."""
 
     def write(staged: Path) -> None:
         with staged.open("w", encoding="utf-8") as stream:
@@ -41,7 +42,8 @@ def _lines(data: Sequence[DataDirectory]) -> Iterator[Any]:
     yield {"kind": _KIND, "schema": _SCHEMA, "data": len(data)}
     for disk in data:
         head = {name: getattr(disk, name) for name in ("path", "broker", "cluster_id", "passed_over", "problems")}
-        yield {**head, "settings": disk.settings, "partitions": len(disk.partitions)}
+        more = {"settings": disk.settings, "exported": disk.exported or time.time()}
+        yield {**head, **more, "partitions": len(disk.partitions)}
         for each in disk.partitions:
             yield [getattr(each, name) for name in PartitionDirectory.__slots__]
 
@@ -98,6 +100,8 @@ def _read_disk(stream: TextIO) -> DataDirectory:
     disk = record_of(DataDirectory, {**head, "partitions": []})
     if not UNKNOWN_BROKER <= disk.broker <= MOST_BROKER:
         raise HarnessError(f"it names broker {disk.broker}.")
+    if disk.exported <= 0:
+        raise HarnessError("it does not say when it was written.")
     return replace(disk, partitions=tuple(_partition(_next(stream)) for _ in range(count)))
 
 

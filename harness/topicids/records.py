@@ -42,7 +42,7 @@ class DataDirectory:
 
     `broker` and `cluster_id` are those of its `meta.properties`. `passed_over` counts folders that no broker serves,
     by kind; `problems` is what could not be looked at. `settings` are those of the broker's server.properties that a
-    repair has to know.
+    repair has to know. `exported` is when it was, in seconds since 1970; 0 of disks that are read on the spot.
     """
 
     path: str
@@ -52,6 +52,7 @@ class DataDirectory:
     passed_over: Mapping[str, int] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
     settings: Mapping[str, str] = field(default_factory=dict)
+    exported: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 
+from harness.base.progress import duration
 from harness.base.text import counted
 from harness.model.topic_ids import Answer, Finding, IdState, TopicIdCheck
+from harness.topicids.records import DataDirectory
 
+_IN_HOURS, _HOURS_OF_DAY = 2, 24
 _DIFFERS: Mapping[IdState, str] = {
     IdState.DIFFERENT: "another id than {where}",
     IdState.MISSING_IN_CLUSTER: "a topic that has no id in {where}, and has one on disks",
@@ -71,6 +75,29 @@ def ranges(numbers: Sequence[int]) -> str:
         else:
             runs.append([number, number])
     return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
+
+
+def ages(data: Iterable[DataDirectory], now: float) -> Iterator[str]:
+    """Yield how old exports are, by this host's clock: what came later is not in them."""
+    oldest: dict[int, float] = {}
+    for disk in data:
+        if disk.exported:
+            oldest[disk.broker] = min(disk.exported, oldest.get(disk.broker, disk.exported))
+    for broker, at in sorted(oldest.items()):
+        ago = f"{_since(now - at)} ago" if at <= now else "by a clock that is ahead of this host's"
+        yield f"The disks of {brokers([broker])} are as they were exported at {moment(at)}, {ago}."
+
+
+def _since(seconds: float) -> str:
+    hours = int(seconds // 3600)
+    if hours < _IN_HOURS:
+        return duration(seconds)
+    return f"{hours} hours" if hours < 2 * _HOURS_OF_DAY else f"{hours // _HOURS_OF_DAY} days"
+
+
+def moment(seconds: float) -> str:
+    """Return a time, in seconds since 1970, to the minute."""
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M} UTC"
 
 
 def counted_directories(count: int) -> str:

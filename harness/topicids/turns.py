@@ -12,6 +12,7 @@ from harness.topicids.elections import put_back_dangers, settings_of, unclean_da
 from harness.topicids.live_state import NOBODY, LiveState
 from harness.topicids.planning import kraft_leads, standing_dangers
 from harness.topicids.records import UNKNOWN_BROKER, ClusterTopics, DataDirectory, Topic
+from harness.topicids.sentences import brokers as named_brokers
 from harness.topicids.sentences import places
 from harness.topicids.zookeeper_nodes import PartitionState
 
@@ -48,6 +49,12 @@ def objections(
         yield from unclean_dangers(topic, settings_of(data), live, live.brokers | set(plan.brokers))
         yield from _alone(plan, broker, topic, live.states.get(repair.topic, {}))
     yield from _found_meanwhile(plan, broker, cluster, own)
+
+
+def unseen_disks(plan: RepairPlan, data: Sequence[DataDirectory]) -> str:
+    """Return whose disks are not there, of the brokers that the plan was made of; empty where all are."""
+    missing = sorted({*plan.brokers} - {disk.broker for disk in data})
+    return f"The disks of {named_brokers(missing)} were not looked at." if missing else ""
 
 
 def put_back_objections(

@@ -147,6 +147,35 @@ def test_exports_are_disks_and_those_of_another_cluster_are_refused(repair, brok
     assert (zk.did, zk.id_of("t")) == ([], Y)
 
 
+def test_an_id_is_not_put_back_before_the_disks_of_every_broker_were_looked_at(repair, tmp_path):
+    zk, made = Ensemble(t=Y), replace(plan(t=Y), brokers=(1, 2, 3))
+    with pytest.raises(
+        HarnessError, match=r"The disks of brokers 2, 3 were not looked at\. Nothing was changed"
+    ) as error:
+        repair(zk, made)
+    assert "--config, or by --merge what its host exported now" in error.value.hint
+    with pytest.raises(HarnessError, match=r"The disks of brokers 1, 2, 3 were not looked at\."):
+        repair(zk, made, Sources())
+    assert ([each for each in zk.did if each != "sync /"], (tmp_path / "backup").exists()) == ([], False)
+    assert "not now: The disks of brokers 2, 3 were not looked at." in repair(zk, made, apply=False)
+
+
+def test_a_repair_that_has_begun_ends_without_disks_and_says_so(repair):
+    zk = Ensemble(t=Y)
+    repair(zk, plan(t=Y))
+    assert repair(zk, plan(t=Y), Sources())[-1] == (
+        "No disk was looked at: check once more, with every broker's export."
+    )
+
+
+def test_how_old_an_export_is_is_said_before_it_is_trusted(repair, broker, tmp_path):
+    old = replace(read_data_directory(broker[0]), settings=OFF, exported=5.0)
+    export = write_export(tmp_path / "e.jsonl", [old])
+    for apply in (False, True):
+        said = repair(Ensemble(t=Y), plan(t=Y), Sources(merge=(export,)), apply=apply)[0]
+        assert said.startswith("The disks of broker 1 are as they were exported at 1970-01-01 00:00 UTC, ")
+
+
 def test_a_backup_of_nodes_is_not_put_into_a_data_directory_either(monkeypatch, broker):
     disk, named = broker
     connect_to(Ensemble(t=Y), monkeypatch)

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from harness.topicids.comparing import compare
 from harness.topicids.disks import read_collected, read_data_directory
 from harness.topicids.export import read_export, write_export
 from harness.topicids.records import ClusterTopics, DataDirectory, PartitionDirectory, Topic
-from harness.topicids.sentences import sentence
+from harness.topicids.sentences import ages, sentence
 from harness.topicids.zookeeper_nodes import parse_config, parse_topic
 
 UUID = "0123456789abcdef0123456789abcdef"
@@ -167,7 +168,30 @@ def export(tmp_path):
 
 
 def test_an_export_reads_as_it_was_written(export, tmp_path):
-    assert read_export(export) == (read_data_directory(tmp_path / "d"),)
+    (found,) = read_export(export)
+    assert replace(found, exported=0.0) == read_data_directory(tmp_path / "d")
+    assert abs(found.exported - time.time()) < 600
+
+
+def test_what_is_exported_once_more_is_as_old_as_it_was(export):
+    write_export(export, [replace(read_export(export)[0], exported=5.0)])
+    assert read_export(export)[0].exported == 5.0
+
+
+@pytest.mark.parametrize(
+    ("now", "ago"),
+    [
+        (1_700_000_090.0, "1 min 30 s ago"),
+        (1_700_000_000.0 + 47 * 3600, "47 hours ago"),
+        (1_700_000_000.0 + 49 * 3600, "2 days ago"),
+        (1_699_999_999.0, "by a clock that is ahead of this host's"),
+    ],
+)
+def test_how_old_an_export_is_is_said_of_each_broker_by_its_oldest(now, ago):
+    at = 1_700_000_000.0
+    data = [DataDirectory("/d", 1, "c1", (), exported=each) for each in (at + 5, at)]
+    said = f"The disks of broker 1 are as they were exported at 2023-11-14 22:13 UTC, {ago}."
+    assert list(ages([*data, DataDirectory("/e", 2, "c1", ())], now)) == [said]
 
 
 def test_an_export_that_was_cut_off_anywhere_says_so(export):
@@ -179,7 +203,7 @@ def test_an_export_that_was_cut_off_anywhere_says_so(export):
             read_export(export)
 
 
-HEAD = {"kind": "topic ids of a broker", "schema": 3, "data": 1}
+HEAD = {"kind": "topic ids of a broker", "schema": 4, "data": 1}
 DISK = {
     "path": "/d",
     "broker": 1,
@@ -187,6 +211,7 @@ DISK = {
     "passed_over": {},
     "problems": [],
     "settings": {},
+    "exported": 5.0,
     "partitions": 1,
 }
 LINE = ["t", 0, X, "", False, 1.0, False, "", False]
@@ -197,10 +222,12 @@ LINE = ["t", 0, X, "", False, 1.0, False, "", False]
     [
         ([{**HEAD, "data": "x"}], "says no number of data"),
         ([{**HEAD, "data": -1}], "says no number of data"),
-        ([{**HEAD, "schema": 2}], "it has schema 2, and this harness reads 3"),
+        ([{**HEAD, "schema": 2}], "it has schema 2, and this harness reads 4"),
         ([HEAD, []], "says no number of partitions"),
         ([HEAD, {"partitions": 1}], "expected the fields of DataDirectory"),
         ([HEAD, {**DISK, "broker": -7}, LINE], "it names broker -7"),
+        ([HEAD, {**DISK, "exported": 0.0}, LINE], "does not say when it was written"),
+        ([HEAD, {key: each for key, each in DISK.items() if key != "exported"}, LINE], "does not say when"),
         ([HEAD, DISK, 5], "has other fields"),
         ([HEAD, DISK, LINE[:-1]], "has other fields"),
         ([HEAD, DISK, ["t", 0, "NOT AN ID", *LINE[3:]]], "has the id 'NOT AN ID', which is none"),
