@@ -83,7 +83,7 @@ def plan(
     )
     if out is not None:
         stage.write_plan(made, out)
-    stage.print_plan(common.console(), made, str(out or "PLAN"))
+    stage.print_plan(common.console(), made, str(out or "PLAN"), security)
     return made.exit_code
 
 

@@ -48,7 +48,9 @@ class TopicRepair:
 class RepairPlan:
     """What is to be done about all of them: by `refusals`, if there are any, nothing.
 
-    `order` are the brokers whose files are deleted, one after the other; `brokers` all that were seen.
+    `order` are the brokers whose files are deleted, one after the other; `brokers` all that were seen. `unclean` is
+    what the server.properties of each says of unclean elections, empty where nobody saw it; a plan of an earlier
+    harness has none of them.
     """
 
     zookeeper: str
@@ -58,6 +60,7 @@ class RepairPlan:
     topics: tuple[TopicRepair, ...]
     refusals: tuple[str, ...]
     schema: int = SCHEMA
+    unclean: Mapping[int, str] = field(default_factory=dict)
 
     def chosen(self, choice: Choice) -> tuple[TopicRepair, ...]:
         """Return the topics of one choice."""
@@ -79,6 +82,8 @@ class RepairPlan:
     def part(self, choice: Choice, broker: int = -1) -> Part:
         """Return what a backup of one of its parts is of; a plan of an earlier harness has the digest that it had."""
         told = plain(self)
+        if not told["unclean"]:
+            del told["unclean"]
         for repair in told["topics"]:
             if not repair["replicas"]:
                 del repair["replicas"]

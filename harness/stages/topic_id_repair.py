@@ -86,8 +86,8 @@ def plan(sources: Sources) -> RepairPlan:
         return plan_repair(check, cluster, data, read_live_state(zookeeper, known), connect)
 
 
-def print_plan(console: Console, made: RepairPlan, file: str) -> None:
-    """Print what is to be done, or why nothing is."""
+def print_plan(console: Console, made: RepairPlan, file: str, security: Path | None) -> None:
+    """Print what is to be done, with the commands, or why nothing is."""
     for each in made.topics[:_SHOWN]:
         ids = f"{', '.join(each.on_disk)} on disks, {each.in_zookeeper or 'none'} in ZooKeeper"
         console.print(Text(visible(f"{each.topic}: {each.choice.value} ({ids})")))
@@ -97,8 +97,8 @@ def print_plan(console: Console, made: RepairPlan, file: str) -> None:
         console.print(Text(f"refused: {visible(refusal)}"))
     if len(made.refusals) > _SHOWN:
         console.print(Text(f"… and {len(made.refusals) - _SHOWN} more reasons", style="dim"))
-    for number, step in enumerate(steps(made, file), start=1):
-        console.print(Text(f"{number}. {step}"))
+    for number, step in enumerate(steps(made, file, str(security or "")), start=1):
+        console.print(Text(f"{number}. {visible(step)}"))
     console.print(Text(outcome(made), style="bold"))
 
 

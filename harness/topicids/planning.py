@@ -36,7 +36,7 @@ def plan_repair(
 
     It is all or nothing: a restart for one topic would take another down that is left as it is.
     """
-    refusals = [*_unclear(check), *_migration(check, live)]
+    refusals = [*_unclear(check), *(_of_controllers(live) if harmed(check) else ())]
     topics = []
     asked = live.brokers | {broker for broker in check.brokers if broker != UNKNOWN_BROKER}
     for name in harmed(check):
@@ -46,7 +46,15 @@ def plan_repair(
             topics += [repair] if repair else []
             refusals += _dangers(repair, cluster.topics[name], data, live, asked) if repair else [_no_id(name)]
     order = _order(topics, live)
-    return RepairPlan(zookeeper, check.cluster_id, check.brokers, order, tuple(topics), tuple(dict.fromkeys(refusals)))
+    return RepairPlan(
+        zookeeper,
+        check.cluster_id,
+        check.brokers,
+        order,
+        tuple(topics),
+        tuple(dict.fromkeys(refusals)),
+        unclean=settings_of(data),
+    )
 
 
 def _unclear(check: TopicIdCheck) -> Iterator[str]:
@@ -70,14 +78,15 @@ def _unclear(check: TopicIdCheck) -> Iterator[str]:
             )
 
 
-def _migration(check: TopicIdCheck, live: LiveState) -> Iterator[str]:
-    """Yield that a KRaft controller leads: what it has in its log counts, and it writes ZooKeeper (KIP-866)."""
-    if harmed(check):
-        yield from kraft_leads(live)
+def _of_controllers(live: LiveState) -> Iterator[str]:
+    """Yield that a KRaft controller leads, or that nobody does: who comes last is not known then."""
+    yield from kraft_leads(live)
+    if live.controller == NOBODY:
+        yield "Nobody is the controller: wait until a broker is, and make the plan again."
 
 
 def kraft_leads(live: LiveState) -> Iterator[str]:
-    """Yield why nothing is to be repaired while a KRaft controller leads."""
+    """Yield why nothing is to be repaired while a KRaft controller leads: its log counts, and it writes ZooKeeper."""
     if live.kraft_epoch > NOBODY:
         yield (
             f"A KRaft controller leads (epoch {live.kraft_epoch} of its quorum): the cluster is being migrated, and "
@@ -118,7 +127,7 @@ def _dangers(
         return
     yield from unclean_dangers(topic, files, live, asked)
     yield from unseen_settings(topic, files, live, asked)
-    yield from _isr_dangers(repair, topic, live)
+    yield from _isr_dangers(repair, topic, data, live)
 
 
 def standing_dangers(repair: TopicRepair, data: Sequence[DataDirectory], live: LiveState) -> Iterator[str]:
@@ -177,12 +186,13 @@ def _links(repair: TopicRepair, data: Sequence[DataDirectory]) -> Iterator[str]:
             yield f"Broker {disk.broker} has {linked[0]} in {disk.path} by a link: nothing is deleted through links."
 
 
-def _isr_dangers(repair: TopicRepair, topic: Topic, live: LiveState) -> Iterator[str]:
+def _isr_dangers(repair: TopicRepair, topic: Topic, data: Sequence[DataDirectory], live: LiveState) -> Iterator[str]:
     """Yield partitions that have too few replicas in sync.
 
     One that a broker has refused since its restart is out of sync for that; nothing else may be.
     """
-    refused = {(place.broker, partition) for place in repair.places for partition in place.partitions}
+    old = {(place.broker, partition) for place in repair.places for partition in place.partitions}
+    new = set(_with_id(topic, data))
     for number, replicas in sorted(topic.replicas.items()):
         name, state = f"{topic.name}-{number}", live.states.get(topic.name, {}).get(number)
         if state is None or state.leader == NOBODY:
@@ -190,11 +200,27 @@ def _isr_dangers(repair: TopicRepair, topic: Topic, live: LiveState) -> Iterator
             continue
         for broker in sorted(set(replicas) - live.brokers):
             yield f"Broker {broker}, a replica of {name}, does not run."
-        behind = [each for each in sorted(set(replicas) - set(state.isr)) if (each, number) not in refused]
-        if behind:
-            yield f"{_capital(named_brokers(behind))} {_is(behind)} not in sync for {name}, and not for its id: wait."
+        behind = [each for each in sorted(set(replicas) - set(state.isr)) if (each, number) not in old]
+        barred = [each for each in behind if (each, number) in new and (state.leader, number) in old]
+        if barred:
+            yield (
+                f"{_capital(named_brokers(barred))} {_is(barred)} not in sync for {name}, with ZooKeeper's id already, "
+                f"by which nobody follows broker {state.leader}, which has an old one: waiting does not help. Where a "
+                "repair was begun, go on by its own plan, which is in its backup (plan.json); else see “Repairs by "
+                "hand” in docs/topic-ids.md."
+            )
+        if waiting := [each for each in behind if each not in barred]:
+            yield f"{_capital(named_brokers(waiting))} {_is(waiting)} not in sync for {name}, and not for its id: wait."
         if len(state.isr) == 1 < len(replicas):
             yield f"Only broker {state.isr[0]} is in sync for {name}: no other has all of its records."
+
+
+def _with_id(topic: Topic, data: Sequence[DataDirectory]) -> Iterator[tuple[int, int]]:
+    """Yield who has a partition whose directory has the id that the topic has in ZooKeeper: broker and number."""
+    for disk in data:
+        for each in disk.partitions:
+            if each.topic == topic.name and each.topic_id == topic.topic_id and not each.folder:
+                yield disk.broker, each.partition
 
 
 def _epoch_dangers(repair: TopicRepair, data: Sequence[DataDirectory]) -> Iterator[str]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import shlex
+from collections.abc import Iterator, Sequence
 
 from harness.base.text import counted
 from harness.model.topic_repair import MEANS, Choice, RepairPlan
 from harness.topicids.sentences import counted_directories
-
-_COMMAND = "harness topic-ids"
 
 
 def outcome(plan: RepairPlan) -> str:
@@ -21,37 +20,55 @@ def outcome(plan: RepairPlan) -> str:
     return f"A repair: {', then '.join(chosen)}."
 
 
-def steps(plan: RepairPlan, file: str) -> tuple[str, ...]:
-    """Return the steps, with the commands of each; none where there is nothing to do, or nothing that is safe."""
-    return () if plan.refusals or not plan.topics else tuple(_steps(plan, file))
+def steps(plan: RepairPlan, file: str, security: str = "") -> tuple[str, ...]:
+    """Return the steps, with the commands of each; none where there is nothing to do, or nothing that is safe.
+
+    `file` is the plan's, `security` the one of `--zookeeper-security`, empty where none was given.
+    """
+    return () if plan.refusals or not plan.topics else tuple(_steps(plan, file, security))
 
 
-def _steps(plan: RepairPlan, file: str) -> Iterator[str]:
+def _steps(plan: RepairPlan, file: str, security: str) -> Iterator[str]:
+    secured = ["--zookeeper-security", security] if security else []
+    asked, every = ["--zookeeper", plan.zookeeper, *secured], _merged(plan.brokers)
     if plan.chosen(Choice.PUT_BACK):
-        merged = "".join(f" --merge broker-{each}.jsonl" for each in plan.brokers)
-        yield (
-            f"{MEANS[Choice.PUT_BACK]} On each broker's host, now: {_COMMAND} check --config server.properties "
-            f"--export broker-N.jsonl. Where ZooKeeper can be reached: {_COMMAND} repair {file}{merged} --backup B "
-            "--apply"
-        )
+        repair = _command("repair", file, *secured, *every, "--backup", "backup-zookeeper", "--apply")
+        yield f"{MEANS[Choice.PUT_BACK]} {_EXPORT_ALL} Where ZooKeeper can be reached: {repair}"
         if plan.order:
-            yield f"Make the plan again for the others: {_COMMAND} plan …"
+            again = _command("plan", *asked, *every, "--out", file)
+            yield f"Make the plan again for the others. {_EXPORT_ALL} Where ZooKeeper can be reached: {again}"
             return
     for number, broker in enumerate(plan.order):
-        yield _of_broker(plan, file, broker, number)
-    yield f"Check once more, with every broker's export: {_COMMAND} check …"
+        yield _of_broker(plan, file, secured, number, broker)
+    yield f"Check once more. {_EXPORT_ALL} Where ZooKeeper can be reached: {_command('check', *asked, *every)}"
 
 
-def _of_broker(plan: RepairPlan, file: str, broker: int, number: int) -> str:
+def _of_broker(plan: RepairPlan, file: str, secured: Sequence[str], number: int, broker: int) -> str:
     count = sum(
         len(place.partitions) for each in plan.chosen(Choice.DELETE) for place in each.places if place.broker == broker
     )
-    merged = "".join(f" --merge broker-{each}.jsonl" for each in plan.order[:number])
+    merged = _merged(plan.order[:number])
+    backup = ("--backup", f"backup-{broker}", "--apply")
+    repair = _command("repair", file, "--config", "server.properties", *secured, *merged, *backup)
     last = " It is the last: what only it has can be neither read nor written meanwhile." * (
         number == len(plan.order) - 1
     )
     return (
-        f"Broker {broker} ({counted_directories(count)}): stop it. On its host: {_COMMAND} repair {file} "
-        f"--config server.properties{merged} --backup backup-{broker} --apply. Start it, wait until it serves, and "
-        f"{_COMMAND} check --config server.properties --export broker-{broker}.jsonl.{last}"
+        f"Broker {broker} ({counted_directories(count)}): stop it. On its host: {repair}. Start it, wait until it "
+        f"serves, and {_export(str(broker))}.{last}"
     )
+
+
+def _merged(brokers: Sequence[int]) -> list[str]:
+    return [word for each in brokers for word in ("--merge", f"broker-{each}.jsonl")]
+
+
+def _export(broker: str) -> str:
+    return _command("check", "--config", "server.properties", "--export", f"broker-{broker}.jsonl")
+
+
+def _command(*words: str) -> str:
+    return shlex.join(["harness", "topic-ids", *words])
+
+
+_EXPORT_ALL = f"On each broker's host, now: {_export('N')}."

@@ -8,7 +8,7 @@ from dataclasses import replace
 from harness.model.topic_ids import Answer, Finding, IdState
 from harness.model.topic_repair import Choice, RepairPlan, TopicRepair
 from harness.topicids.comparing import compare, problems
-from harness.topicids.elections import put_back_dangers, settings_of, unclean_dangers
+from harness.topicids.elections import put_back_dangers, settings_of, unclean_dangers, unseen_settings
 from harness.topicids.live_state import NOBODY, LiveState
 from harness.topicids.planning import kraft_leads, standing_dangers
 from harness.topicids.records import UNKNOWN_BROKER, ClusterTopics, DataDirectory, Topic
@@ -46,7 +46,7 @@ def objections(
             yield f"{_changed(repair, topic)}: make the plan again."
             continue
         yield from standing_dangers(repair, own, live)
-        yield from unclean_dangers(topic, settings_of(data), live, live.brokers | set(plan.brokers))
+        yield from _election_objections(plan, topic, data, live)
         yield from _alone(plan, broker, topic, live.states.get(repair.topic, {}))
     yield from _found_meanwhile(plan, broker, cluster, own)
 
@@ -64,7 +64,22 @@ def put_back_objections(
     for repair in plan.chosen(Choice.PUT_BACK):
         yield from standing_dangers(repair, data, live)
         if topic := cluster.topics.get(repair.topic):
-            yield from put_back_dangers(topic, settings_of(data), live, live.brokers | set(plan.brokers))
+            yield from put_back_dangers(topic, _settings(plan, data), live, live.brokers | set(plan.brokers))
+
+
+def _election_objections(
+    plan: RepairPlan, topic: Topic, data: Sequence[DataDirectory], live: LiveState
+) -> Iterator[str]:
+    """Yield who allows unclean elections by now, and who may: in the middle of a plan that does not say it, nobody."""
+    asked, files = live.brokers | set(plan.brokers), _settings(plan, data)
+    yield from unclean_dangers(topic, files, live, asked)
+    if plan.unclean:
+        yield from unseen_settings(topic, files, live, asked)
+
+
+def _settings(plan: RepairPlan, data: Sequence[DataDirectory]) -> Mapping[int, str]:
+    """Return what server.properties say of unclean elections: those that are seen now, else those of the plan."""
+    return {**plan.unclean, **{broker: said for broker, said in settings_of(data).items() if said}}
 
 
 def _changed(repair: TopicRepair, topic: Topic | None) -> str:

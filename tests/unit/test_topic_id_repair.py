@@ -74,6 +74,7 @@ REFUSED = {
     "nobody leads": (MIX, live(isr=((), ALL)), "Nobody leads t-0."),
     "a broker down": (MIX, live(brokers=frozenset({1, 2})), "Broker 3, a replica of t-0, does not run."),
     "a reassignment": (MIX, live(reassigning=True), "Partitions are being reassigned"),
+    "nobody is the controller": (MIX, live(controller=-1), "Nobody is the controller: wait until a broker is"),
     "a deletion": (MIX, live(deleted=frozenset({"t"})), "Topic t waits for its deletion."),
 }
 
@@ -83,6 +84,22 @@ def test_what_is_not_safe_is_refused_with_its_reason(ids, state, says):
     plan = planned(Y, disks(ids), state)
     assert any(says in refusal for refusal in plan.refusals), plan.refusals
     assert (plan.exit_code, steps(plan, "plan.json")) == (3, ())
+
+
+def test_whoever_cannot_follow_a_leader_for_its_new_id_is_not_waited_for():
+    ids = {1: (X, Y), 2: (X, Y), 3: (Y, Y)}
+    (refusal,) = planned(Y, disks(ids), live(isr=((1, 2), ALL))).refusals
+    assert refusal.startswith(
+        "Broker 3 is not in sync for t-0, with ZooKeeper's id already, by which nobody follows broker 1, which has an "
+        "old one: waiting does not help. Where a repair was begun, go on by its own plan"
+    )
+    assert planned(Y, disks({**ids, 1: (Y, Y)}), live(isr=((1, 2), ALL))).refusals == (
+        "Broker 3 is not in sync for t-0, and not for its id: wait.",
+    )
+
+
+def test_nobody_is_waited_for_as_the_controller_where_nothing_is_to_be_repaired():
+    assert planned(X, disks(dict.fromkeys(ALL, (X, X))), live(controller=-1)).refusals == ()
 
 
 def test_a_topic_that_turns_unclean_elections_off_may_be_repaired_where_brokers_allow_them():
@@ -199,6 +216,28 @@ def test_conditions_are_looked_at_again_at_each_turn():
     assert turn(plan, 1, data[:1], offline) == ["Nobody leads t-0, and broker 1 is not the one that could."]
 
 
+def test_settings_that_decide_by_now_are_those_of_the_plan_where_no_others_are_seen():
+    data = [replace(disk, settings={}) for disk in disks(MIX)]
+    dynamic = planned(Y, data, live(default_unclean=False))
+    assert dynamic.refusals == ()
+    assert turn(dynamic, 1, data[:1], down(1, default_unclean=False)) == []
+    assert "the settings of brokers 1, 2, 3 would say" in turn(dynamic, 1, data[:1], down(1))[0]
+    assert "the settings of brokers 2, 3 would say" in turn(dynamic, 1, disks(MIX)[:1], down(1))[0]
+    assert turn(planned(Y, disks(MIX)), 1, data[:1], down(1)) == []
+    on = [replace(data[0], settings={UNCLEAN: "true"})]
+    assert "by the settings of broker 1:" in turn(planned(Y, disks(MIX)), 1, on, down(1))[0]
+
+
+def test_a_plan_of_an_earlier_harness_that_kept_no_settings_is_gone_on_with():
+    plan = planned(Y, disks(MIX))
+    earlier = replace(plan, unclean={})
+    assert turn(earlier, 1, disks(MIX)[:1], down(1)) == []
+    assert earlier.part(Choice.DELETE, 1) != plan.part(Choice.DELETE, 1)
+    told = json.loads(to_json(earlier))
+    assert told.pop("unclean") == {}
+    assert from_json(RepairPlan, json.dumps(told)) == earlier
+
+
 def test_a_plan_that_puts_back_as_well_a_refusal_and_a_stranger_have_no_turn():
     plan, data = planned(Y, disks(MIX)), disks(MIX)
     assert "nothing to repair by this plan" in turn(plan, 4, data, live())[0]
@@ -220,12 +259,35 @@ def test_steps_name_each_broker_in_its_turn_with_the_exports_that_it_needs():
     assert [("It is the last" in line) for line in said[:3]] == [False, False, True]
 
 
+EXPORT = "On each broker's host, now: harness topic-ids check --config server.properties --export broker-N.jsonl."
+MERGED = "--merge broker-1.jsonl --merge broker-2.jsonl --merge broker-3.jsonl"
+
+
 def test_a_put_back_has_every_broker_export_its_disks_as_they_are_now():
     first, last = steps(planned(Y, disks(dict.fromkeys(ALL, (X, X)))), "plan.json")
-    merged = "--merge broker-1.jsonl --merge broker-2.jsonl --merge broker-3.jsonl"
-    assert first.endswith(f"harness topic-ids repair plan.json {merged} --backup B --apply")
-    assert "On each broker's host, now: harness topic-ids check --config server.properties --export" in first
-    assert last.startswith("Check once more, with every broker's export")
+    assert first.endswith(f"harness topic-ids repair plan.json {MERGED} --backup backup-zookeeper --apply")
+    assert EXPORT in first
+    assert last.startswith(f"Check once more. {EXPORT}")
+    assert last.endswith(f"harness topic-ids check --zookeeper zk:2181 {MERGED}")
+
+
+def test_the_commands_of_steps_are_whole_and_name_how_zookeeper_is_talked_to():
+    secured = "--zookeeper-security 'zk 1.toml'"
+    put = planned(Y, disks(dict.fromkeys(ALL, (X, X))))
+    said = [
+        *steps(planned(Y, disks(MIX)), "plan.json", "zk 1.toml"),
+        *steps(replace(put, order=(1,)), "plan.json", "zk 1.toml"),
+    ]
+    commands = [
+        f"repair plan.json --config server.properties {secured} --backup backup-1 --apply",
+        f"repair plan.json --config server.properties {secured} --merge broker-1.jsonl --backup backup-3 --apply",
+        f"repair plan.json --config server.properties {secured} --merge broker-1.jsonl --merge broker-3.jsonl --backup",
+        f"check --zookeeper zk:2181 {secured} {MERGED}",
+        f"repair plan.json {secured} {MERGED} --backup backup-zookeeper --apply",
+        f"plan --zookeeper zk:2181 {secured} {MERGED} --out plan.json",
+    ]
+    assert [f"harness topic-ids {each}" in line for each, line in zip(commands, said, strict=True)] == [True] * 6
+    assert "…" not in "".join(said)
 
 
 def test_a_plan_survives_json():
