@@ -62,6 +62,14 @@ def put_back(zookeeper: WritableZooKeeper, folder: BackupFolder, backup: Backup)
     _write_all(zookeeper, folder, changes)
     with _half_done():
         check_others(zookeeper, backup.nodes)
+        lost = _lost_again(zookeeper, backup.nodes)
+    if lost:
+        raise HarnessError(
+            f"Somebody has written {lost} in ZooKeeper since its id was put back. The controller was left, and "
+            "remembers the other id: a new one would make a third.",
+            f"Let no tool from before topic ids change topics. {AGAIN}, with another --backup.",
+        )
+    with _half_done():
         epoch = change_controller(zookeeper, folder)
     _check(zookeeper, backup.nodes)
     return epoch
@@ -107,6 +115,15 @@ def check_others(zookeeper: ZooKeeper, nodes: Sequence[SavedNode]) -> None:
                 f"{AGAIN}, with another --backup.",
             )
     _check_mode(zookeeper)
+
+
+def _lost_again(zookeeper: ZooKeeper, nodes: Iterable[SavedNode]) -> str:
+    """Return the first topic that has not the id that was written; empty where all have."""
+    for each in nodes:
+        name = topic_of(each)
+        if parse_topic(name, _node(zookeeper, name).data, 0.0).topic_id != wanted(each).topic_id:
+            return f"topic {name}"
+    return ""
 
 
 def _check_mode(zookeeper: ZooKeeper) -> None:

@@ -31,7 +31,7 @@ class Ensemble:
         self.nodes |= {"/controller": (b'{"brokerid":1}', 0), "/controller_epoch": (b"5", 0)}
         self.nodes |= {"/cluster/id": (b'{"version":"1","id":"c1"}', 0)}
         self.did: list[str] = []
-        self.before_set = self.before_delete = lambda _: None
+        self.before_set = self.after_set = self.before_delete = lambda _: None
 
     def get_async(self, path: str) -> Answer:
         return Answer(lambda: self.get(path))
@@ -67,6 +67,7 @@ class Ensemble:
             raise BadVersionError
         self.put(path, data)
         self.did.append(f"set {path}")
+        self.after_set(path)
 
     def put(self, path: str, data: bytes) -> None:
         self.nodes[path] = (data, self.nodes.get(path, (b"", -1))[1] + 1)

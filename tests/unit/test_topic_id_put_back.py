@@ -87,6 +87,18 @@ def test_a_topic_that_loses_its_id_meanwhile_keeps_the_controller(repair):
     assert zk.did == ["set /brokers/topics/t"]
 
 
+def test_an_id_that_the_old_tool_drops_once_more_keeps_the_controller(repair):
+    """Another one would make a third id."""
+    zk = Ensemble(t=Y)
+    zk.after_set = lambda path: zk.put(path, node("", p1=[1]))
+    says = "Somebody has written topic t in ZooKeeper since its id was put back. The controller was left"
+    with pytest.raises(HarnessError, match=says) as error:
+        repair(zk, plan(t=Y))
+    assert REMEMBERS not in error.value.message, "the same command would find another node than it knows"
+    assert (zk.did, zk.id_of("t")) == (["set /brokers/topics/t"], "")
+    assert error.value.hint.endswith("Make the plan again: harness topic-ids plan, with another --backup.")
+
+
 def test_every_node_is_looked_at_before_the_first_is_written(repair):
     zk = Ensemble(t=Y, u=Y)
     zk.before_set = lambda path: pytest.fail(f"{path} is written")
