@@ -13,7 +13,7 @@ from rich.text import Text
 
 from harness.base.errors import HarnessError, reason_of
 from harness.base.recordfile import RecordFile
-from harness.base.text import counted, visible
+from harness.base.text import counted, listed, visible
 from harness.model import topic_repair
 from harness.model.topic_repair import Backup, Choice, RepairPlan, SavedNode
 from harness.stages.topic_ids import Sources, disks_of, security_of, zookeeper_of
@@ -147,7 +147,7 @@ def _nodes(zookeeper: ZooKeeper, made: RepairPlan, begun: Backup | None) -> Sequ
 
 
 def _named_nodes(nodes: Sequence[SavedNode]) -> Iterator[str]:
-    yield from (f"put back: {each.path} {each.before} → {each.after}" for each in nodes[:_SHOWN])
+    yield from _first([f"put back: {each.path} {each.before} → {each.after}" for each in nodes])
 
 
 def _rehearsed_in_zookeeper(
@@ -300,7 +300,14 @@ def _files(made: RepairPlan, own: Sequence[DataDirectory]) -> list[tuple[Path, P
 
 
 def _named(files: Sequence[tuple[Path, Path]]) -> Iterator[str]:
-    yield from (f"delete: {path}" for _, path in files[:_SHOWN])
+    yield from _first([f"delete: {path}" for _, path in files])
+
+
+def _first(lines: Sequence[str]) -> Iterator[str]:
+    """Yield so many lines, and how many more there are."""
+    yield from lines[:_SHOWN]
+    if len(lines) > _SHOWN:
+        yield f"… and {len(lines) - _SHOWN} more"
 
 
 def _refuse_within(backup: Path, data: Sequence[Path]) -> None:
@@ -322,7 +329,7 @@ def restore(folder: BackupFolder, security: Path | None, *, apply: bool) -> Iter
         backup = folder.checked()
         check_places(backup)
     paths = [*(each.path for each in backup.files), *(each.path for each in backup.nodes)]
-    yield from (f"restore: {path}" for path in paths[:_SHOWN])
+    yield from _first([f"restore: {path}" for path in paths])
     if not apply:
         yield _DRY
         return
@@ -341,13 +348,13 @@ def _check_all_restored(done: Restored) -> None:
     if done.others:
         raise HarnessError(
             f"{counted(len(done.others), 'file')} not restored, what stands there has an id that is not the repair's: "
-            f"{', '.join(done.others[:_SHOWN])}.",
+            f"{listed(done.others, _SHOWN)}.",
             "If the topic was created again since, leave it; harness topic-ids check compares it.",
         )
     if done.gone:
         raise HarnessError(
             f"{counted(len(done.gone), 'file')} not restored, the partition's folder is gone: "
-            f"{', '.join(done.gone[:_SHOWN])}.",
+            f"{listed(done.gone, _SHOWN)}.",
             "If a partition was moved to another data directory, restore its file by hand.",
         )
 

@@ -16,7 +16,7 @@ from harness.base.text import cut, visible
 from harness.model.topic_ids import Answer, TopicIdCheck
 from harness.report.topic_ids_page import render_topic_ids
 from harness.rundir.parts import TopicIdsFolder
-from harness.topicids.broker_config import read_broker_config
+from harness.topicids.broker_config import read_broker_config, same_ensemble
 from harness.topicids.comparing import compare
 from harness.topicids.disks import once, read_collected, read_data_directory
 from harness.topicids.export import is_export, read_export
@@ -109,8 +109,20 @@ def cluster_of(sources: Sources) -> ClusterTopics:
 
 
 def zookeeper_of(sources: Sources) -> str:
-    """Return the ensemble that is named, if need be by a server.properties; empty where none is."""
-    return sources.zookeeper or _first(read_broker_config(path).zookeeper for path in sources.configs)
+    """Return the ensemble that is named, if need be by server.properties; empty where none is.
+
+    Raises HarnessError where brokers name different ones.
+    """
+    if sources.zookeeper:
+        return sources.zookeeper
+    connects = [config.zookeeper for config in map(read_broker_config, sources.configs) if config.zookeeper]
+    other = next((each for each in connects if not same_ensemble(each, connects[0])), "")
+    if other:
+        raise HarnessError(
+            f"The brokers that are named have different ensembles: {connects[0]} and {other}.",
+            "Name brokers of one cluster; where both are one ensemble, name it by --zookeeper HOST:PORT/chroot.",
+        )
+    return connects[0] if connects else ""
 
 
 def security_of(sources: Sources) -> ZooKeeperSecurity:
@@ -158,7 +170,3 @@ def _table(found: TopicIdCheck) -> Table:
 
 def _of_broker(path: Path, settings: Mapping[str, str]) -> DataDirectory:
     return replace(read_data_directory(path), settings=settings)
-
-
-def _first(texts: Iterable[str]) -> str:
-    return next(filter(None, texts), "")

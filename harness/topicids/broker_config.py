@@ -12,6 +12,7 @@ from harness.cluster.config import parse_properties
 UNCLEAN = "unclean.leader.election.enable"
 ON, OFF = "true", "false"
 _DEFAULT_DATA = "/tmp/kafka-logs"  # noqa: S108 - Kafka's own default
+_ZOOKEEPER_PORT = 2181
 _METADATA_LOG = "__cluster_metadata-0"
 _REMEDY = "Name a broker's server.properties by --config."
 
@@ -51,6 +52,18 @@ def parse_broker_config(text: str) -> BrokerConfig:
         return BrokerConfig(data, zookeeper, None, settings)
     log = _folders(found.get("metadata.log.dir") or str(data[0]))[0] / _METADATA_LOG
     return BrokerConfig(data, "", log, settings)  # a zookeeper.connect beside roles is that of a migration
+
+
+def same_ensemble(one: str, other: str) -> bool:
+    """Whether two `zookeeper.connect` may be one ensemble and chroot: brokers need not all name the same servers."""
+    (servers, chroot), (others, other_chroot) = map(_servers, (one, other))
+    return chroot == other_chroot and not servers.isdisjoint(others)
+
+
+def _servers(connect: str) -> tuple[set[str], str]:
+    servers, _, chroot = connect.partition("/")
+    named = (each.strip() for each in servers.split(","))
+    return {each if ":" in each else f"{each}:{_ZOOKEEPER_PORT}" for each in named}, chroot.strip("/ ")
 
 
 def is_unclean(setting: str | None) -> bool | None:

@@ -62,7 +62,7 @@ class Cluster:
         return path
 
     def in_sync(self, *brokers: int) -> None:
-        for number in range(3):
+        for number in range(33):
             state = {"leader": brokers[0], "isr": list(brokers)}
             self.zk.put(f"/brokers/topics/t/partitions/{number}/state", json.dumps(state).encode())
 
@@ -499,6 +499,25 @@ def test_a_refused_repair_leaves_no_lock_where_there_was_none(cluster):
     assert (code, "Nothing was changed." in said, cluster.state() == before) == (2, True, True), said
     cluster.stop_first()
     assert cluster.repair()[0] == 0
+
+
+def test_brokers_of_different_ensembles_are_refused_rather_than_the_first_taken(cluster):
+    properties = cluster.configs[3]
+    properties.write_text(properties.read_text().replace("zk:2181", "other:2181"))
+    for code, said in (cluster.check(), cluster.plan()):
+        assert (code, "have different ensembles: zk:2181 and other:2181." in said) == (2, True), said
+    assert cluster.plan("--zookeeper", "zk:2181")[0] == 1
+
+
+def test_of_many_files_the_first_are_named_and_how_many_more_there_are(cluster):
+    for broker, disk in cluster.disks.items():
+        broker_disk(disk, broker, {f"t-{number}": X for number in range(3, 33)})
+    cluster.zk.put("/brokers/topics/t", topic(Y, 33))
+    cluster.in_sync(1, 2, 3)
+    assert cluster.plan("--out", "plan.json")[0] == 1
+    cluster.stop_first()
+    said = cluster.rehearse()[1]
+    assert ("… and 12 more 32 files of broker 1." in said, said.count("delete: ")) == (True, 20), said
 
 
 # A broker that starts

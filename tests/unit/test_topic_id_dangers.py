@@ -9,7 +9,7 @@ from repair_sample import ALL, MIX, OFF, WRITTEN, disks, down, live, planned, tu
 
 from harness.base.errors import HarnessError
 from harness.model.topic_repair import Choice
-from harness.topicids.broker_config import UNCLEAN, is_unclean, parse_broker_config, read_broker_config
+from harness.topicids.broker_config import UNCLEAN, is_unclean, parse_broker_config, read_broker_config, same_ensemble
 from harness.topicids.comparing import compare
 from harness.topicids.live_state import read_live_state
 from harness.topicids.planning import plan_repair
@@ -77,6 +77,20 @@ def test_what_is_no_broker_s_configuration_is_a_sentence(tmp_path, text, says):
 def test_a_broker_with_roles_has_a_metadata_log_though_a_migration_names_zookeeper():
     found = parse_broker_config(f"{ZK}process.roles=broker\nlog.dirs=/a\n")
     assert (found.zookeeper, str(found.metadata_log)) == ("", "/a/__cluster_metadata-0")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("zk1:2181,zk2:2181/kafka", "zk2, zk3/kafka/", True),
+        ("zk1:2181", "zk1:2181/", True),
+        ("zk1:2181", "zk1:2182", False),
+        ("zk1/kafka", "zk1/other", False),
+        ("zk1", "zk2", False),
+    ],
+)
+def test_brokers_have_one_ensemble_where_they_name_a_server_in_common_and_one_chroot(one, other, same):
+    assert same_ensemble(one, other) is same_ensemble(other, one) is same
 
 
 # Who may lead

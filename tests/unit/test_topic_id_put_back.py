@@ -258,6 +258,12 @@ def test_a_journal_that_cannot_be_written_stops_it_and_says_what_the_controller_
     assert (zk.did, zk.id_of("t"), zk.id_of("u")) == (["set /brokers/topics/t"], X, Y)
 
 
+def test_of_many_topics_the_first_are_named_and_how_many_more_there_are(repair):
+    ids = {f"t{number}": Y for number in range(23)}
+    said = repair(Ensemble(**ids), plan(**ids), apply=False)
+    assert (sum(each.startswith("put back: ") for each in said), "… and 3 more" in said) == (20, True)
+
+
 def test_a_dry_run_says_what_would_stop_it_as_a_note(repair, tmp_path):
     said = repair(Ensemble(t=Y, u=""), plan(t=Y), apply=False)
     assert said[1].startswith("not now: Topic u has no id in ZooKeeper")
