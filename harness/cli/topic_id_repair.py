@@ -72,7 +72,7 @@ def plan(
     ] = None,
 ) -> int:
     """Choose, and show it."""
-    from harness.stages import topic_id_repair as stage
+    from harness.stages import topic_id_plan as stage
     from harness.stages.topic_ids import Sources
     from harness.topicids.disks import check_new_folder
 
@@ -101,10 +101,11 @@ def repair(
     """Carry out one part."""
     from harness.model.topic_repair import Choice
     from harness.stages import topic_id_repair as stage
+    from harness.stages.topic_id_plan import plan_file
     from harness.stages.topic_ids import Sources
     from harness.topicids.backups import BackupFolder
 
-    made, folder, out = stage.plan_file(plan).read(), BackupFolder(backup), common.console()
+    made, folder, out = plan_file(plan).read(), BackupFolder(backup), common.console()
     configs, exports = tuple(config or ()), tuple(merge or ())
     if made.chosen(Choice.PUT_BACK) or not configs:
         disks = Sources(configs=configs, merge=exports)

@@ -20,7 +20,7 @@ from ensemble_sample import Ensemble
 from kazoo.exceptions import ConnectionLoss, NoAuthError
 
 from harness.cli import app as cli
-from harness.stages import topic_id_repair, topic_ids
+from harness.stages import topic_id_plan, topic_id_repair, topic_ids
 from harness.topicids.zookeeper import ZooKeeper
 
 BROKERS = (1, 2, 3)
@@ -134,8 +134,8 @@ def cluster(monkeypatch, capsys, tmp_path):
     def connected(connect, security, *, current=False):
         yield ZooKeeper(made[0].zk, connect)
 
-    monkeypatch.setattr(topic_id_repair, "connected", connected)
-    monkeypatch.setattr(topic_ids, "connected", connected)
+    for stage in (topic_id_plan, topic_id_repair, topic_ids):
+        monkeypatch.setattr(stage, "connected", connected)
     monkeypatch.setattr(os, "fsync", lambda _: None)  # other tests see to it that it is called, and this is a busy disk
     made.append(object.__new__(Cluster))
     made[0].patch = monkeypatch.setattr

@@ -15,6 +15,7 @@ from harness.base.errors import HarnessError
 from harness.cli import app as cli
 from harness.model.topic_repair import Choice, TopicRepair
 from harness.stages import topic_id_repair as stage
+from harness.stages.topic_id_plan import write_plan
 from harness.stages.topic_ids import Sources
 from harness.topicids.backups import BackupFolder
 from harness.topicids.disks import read_data_directory
@@ -205,7 +206,7 @@ def test_the_command_does_what_of_a_plan_comes_first_and_reads_the_disks_that_it
     disk, named = broker
     zk = Ensemble(t=Y)
     connect_to(zk, monkeypatch)
-    stage.write_plan(plan(t=Y), tmp_path / "plan.json")
+    write_plan(plan(t=Y), tmp_path / "plan.json")
     code, said = harness("repair", "plan.json", "--config", named.configs[0], "--backup", "b", "--apply")
     assert (code, said.endswith("No directory of broker 1 differs from them."), zk.id_of("t")) == (0, True, X)
     assert json.loads((tmp_path / "b" / "backup.json").read_text())["nodes"][0]["path"] == "/brokers/topics/t"
@@ -214,7 +215,7 @@ def test_the_command_does_what_of_a_plan_comes_first_and_reads_the_disks_that_it
 
 def test_files_are_deleted_on_one_broker_at_a_time(harness, broker, tmp_path):
     made = replace(plan(), topics=(TopicRepair("t", Choice.DELETE, Y, (X,), (), {0: (1,)}),), order=(1,))
-    stage.write_plan(made, tmp_path / "plan.json")
+    write_plan(made, tmp_path / "plan.json")
     config = broker[1].configs[0]
     code, said = harness("repair", "plan.json", "--config", config, "--config", "other", "--backup", "b", "--apply")
     assert (code, said) == (

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from disks_sample import X, Y, broker_disk
+from disks_sample import X, Y, broker_disk, properties_of
 from ensemble_sample import Ensemble, connect_to, plan
 from kazoo.client import KazooClient
 from kazoo.exceptions import ConnectionLoss, NoAuthError
@@ -14,6 +14,7 @@ from kazoo.handlers.threading import KazooTimeoutError
 
 import harness
 from harness.base.errors import HarnessError
+from harness.stages import topic_id_plan
 from harness.stages import topic_id_repair as stage
 from harness.stages.topic_ids import Sources
 from harness.topicids import zookeeper
@@ -81,10 +82,10 @@ def test_a_plan_is_made_of_what_is_current(monkeypatch, tmp_path):
         asked.append(current)
         yield None
 
-    monkeypatch.setattr(stage, "connected", connected)
-    monkeypatch.setattr(stage, "read_topics", lambda _: ClusterTopics("zk", True, "c1", {}))
-    monkeypatch.setattr(stage, "read_live_state", lambda *_: LiveState(-1, frozenset(), {}, {}, {}))
-    made = stage.plan(Sources(data=(broker_disk(tmp_path / "d", 1),), zookeeper="zk:2181"))
+    monkeypatch.setattr(topic_id_plan, "connected", connected)
+    monkeypatch.setattr(topic_id_plan, "read_topics", lambda _: ClusterTopics("zk", True, "c1", {}))
+    monkeypatch.setattr(topic_id_plan, "read_live_state", lambda *_: LiveState(-1, frozenset(), {}, {}, {}))
+    made = topic_id_plan.plan(Sources(data=(broker_disk(tmp_path / "d", 1),), zookeeper="zk:2181"))
     assert (made.topics, asked) == ((), [True])
 
 
@@ -115,7 +116,8 @@ def test_a_question_that_nobody_answers_ends_in_a_sentence(monkeypatch, ask, err
 
 def repaired(zk: Ensemble, monkeypatch, folder: Path) -> list[str]:
     connect_to(zk, monkeypatch)
-    return list(stage.repair_zookeeper(plan(t=Y, u=Y), Sources(), BackupFolder(folder), None, apply=True))
+    disks = Sources(configs=(properties_of(broker_disk(folder.parent / "disk", 1), 1),))
+    return list(stage.repair_zookeeper(plan(t=Y, u=Y), disks, BackupFolder(folder), None, apply=True))
 
 
 def test_where_there_is_no_session_nothing_is_put_back_nor_restored(monkeypatch, tmp_path):

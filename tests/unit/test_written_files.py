@@ -14,7 +14,7 @@ from repair_sample import ALL, disks, planned
 from harness.base.errors import HarnessError
 from harness.base.files import write_text
 from harness.cli import app as cli
-from harness.stages.topic_id_repair import plan_file, write_plan
+from harness.stages.topic_id_plan import plan_file, write_plan
 from harness.topicids.export import is_export
 
 
