@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 
 from harness.base.text import listed
 from harness.logs.compare import clocks
@@ -14,6 +15,7 @@ from harness.model.log_totals import FileTotal
 _HOUR = 3600
 _CHARACTERS = 120
 _NAMED = 3
+_MANY_OTHERS = 0.1  # of all lines
 _TROUBLE = re.compile(r"error|exception|fatal|warning|fail|cannot|could not", re.IGNORECASE)
 
 
@@ -21,7 +23,8 @@ def cautions(files: Mapping[str, FileCounts]) -> list[str]:
     """Return the sentences about lines that were not understood, about clocks and about long pauses."""
     totals = [file.total for file in files.values()]
     set_back = clocks.set_back_sentences((name, file.counts) for name, file in files.items())
-    return [*_before(files.values()), *_warned(files.values()), *_foreign(files.values()), *set_back, *_idle(totals)]
+    said = (_before(files.values()), _warned(files.values()), _foreign(files.values()), _others(totals))
+    return [*chain(*said), *set_back, *_idle(totals)]
 
 
 def _before(files: Iterable[FileCounts]) -> Iterator[str]:
@@ -55,7 +58,16 @@ def _foreign(files: Iterable[FileCounts]) -> Iterator[str]:
             looks, counts = ("line looks like an event", "counts") if is_one else ("lines look like events", "count")
             yield (
                 f"{total.file}: {total.foreign_lines} {looks} of another layout than {total.pattern!r}, and {counts} "
-                f"as part of the event before: {_shown(each.foreign)}. If most are such, give their --layout."
+                f"as none: {_shown(each.foreign)}. If most are such, give their --layout."
+            )
+
+
+def _others(totals: Iterable[FileTotal]) -> Iterator[str]:
+    for each in totals:
+        if each.other_lines > _MANY_OTHERS * each.lines:
+            yield (
+                f"{each.file}: {each.other_lines} of its {each.lines} lines are of other programs or processes than "
+                "the events that they stand among, and count as nothing."
             )
 
 

@@ -191,9 +191,9 @@ def test_what_lies_as_deep_as_the_first_folders_logs_is_one_further_run_and_not_
     assert said == [f"{tmp_path}/more holds {many} of what wrote {side}"]
 
 
-def counted(name: str, text: str) -> FileCounts:
-    """Return what is counted of a log of Kafka's default layout, without Spark."""
-    reading = Reading(compile_layout(KAFKA_DEFAULT), (WHOLE_LOG,))
+def counted(name: str, text: str, pattern: str = KAFKA_DEFAULT) -> FileCounts:
+    """Return what is counted of a log of a layout, without Spark."""
+    reading = Reading(compile_layout(pattern), (WHOLE_LOG,))
     return join(name, whole(pa.scalar(text.encode(), pa.large_binary()), LogFile(name, reading)), reading)
 
 
@@ -204,9 +204,19 @@ OTHER = "14:28:58.949 [main] ERROR a.B - it broke"
 def test_lines_of_another_layout_are_told_with_the_first_of_them_and_what_to_do():
     (said,) = cautions({"x.log": counted("x.log", f"{EVENT.format('one')}{OTHER}\n{EVENT.format('two')}")})
     assert said == (
-        "x.log: 1 line looks like an event of another layout than '[%d] %p %m (%c)%n', and counts as part of the event "
-        f"before: {OTHER!r}. If most are such, give their --layout."
+        "x.log: 1 line looks like an event of another layout than '[%d] %p %m (%c)%n', and counts as none: "
+        f"{OTHER!r}. If most are such, give their --layout."
     )
+
+
+def test_many_lines_of_other_programs_are_told():
+    of_kafka, other = "Nov 21 14:28:58 h kafka[7]: " + EVENT.format("one"), "Nov 21 14:28:58 h systemd[1]: Stopped.\n"
+    (said,) = cautions({"x.log": counted("x.log", of_kafka + other, f"journald | {KAFKA_DEFAULT}")})
+    assert said == (
+        "x.log: 1 of its 2 lines are of other programs or processes than the events that they stand among, and count "
+        "as nothing."
+    )
+    assert cautions({"x.log": counted("x.log", of_kafka * 20 + other, f"journald | {KAFKA_DEFAULT}")}) == []
 
 
 def test_many_lines_before_the_first_event_are_told_with_the_first_of_them_and_what_to_do():

@@ -228,6 +228,16 @@ CARRIED = {
     "objects of several lines": "\n".join(
         json.dumps(json.loads(each), indent=1) for each in objects(ODD, "JsonLayout")
     ).split("\n"),
+    "journald, among others": [
+        *around(ODD[:2], AROUND["journalctl"][1]),
+        "Nov 21 14:28:58 host-1 systemd[1]: Stopping Kafka...",
+        "░░ Subject: A stop job has begun execution",
+        *(
+            each
+            for line in around(ODD[2:], AROUND["journalctl"][1])
+            for each in (line, "Nov 21 14:28:58 h systemd[1]: Consumed 3s.", "░░ Subject: It ends.", "-- Boot 1a --")
+        ),
+    ],
     "journald's export": [
         each
         for line in around(ODD, lambda _, line: line)
@@ -247,3 +257,16 @@ def test_what_was_carried_comes_out_the_same_however_the_file_is_cut(form, cuts,
     key = ["part", "template", "level", "logger"]
     assert in_parts.counts.sort(key).equals(whole_file.counts.sort(key))
     assert in_parts.total.events == len(ODD)
+    assert in_parts.total.other_lines == whole_file.total.other_lines
+
+
+@costly
+@given(batch=st.integers(1, 60))
+def test_a_torn_object_is_one_event_wherever_the_lines_that_are_read_at_once_end(batch):
+    lines = [each for line in objects(ODD, "ECS") for each in torn(line)]
+    torn_ones, whole_ones = (
+        Reading(compile_layout(f"{carriers} | {KAFKA_DEFAULT}"), (WHOLE_LOG,)) for carriers in ("docker | json", "json")
+    )
+    found, expected = in_pieces(lines, [], batch, torn_ones), in_pieces(objects(ODD, "ECS"), [], 99, whole_ones)
+    assert set(found.counts["excerpt"]) == set(expected.counts["excerpt"])
+    assert found.total.events == len(ODD)

@@ -73,6 +73,47 @@ def test_events_that_are_json_objects_are_read_unasked_whatever_carried_them(for
     assert counted(layout, lines) == as_kafka_writes(EVENTS)
 
 
+AMONG_OTHERS = {
+    "journalctl": lambda who, pid, line: f"Nov 21 14:28:58 host-1 {who}[{pid}]: {line}",
+    "syslog, as rsyslog writes files": lambda who, _, line: f"Nov 21 14:28:58 host-1 {who}: {line}",
+    "syslog, RFC 5424": lambda who, pid, line: f"<14>1 {STAMP} host {who} {pid} - - {line}",
+    "journalctl -o json": lambda who, pid, line: json.dumps(
+        {"SYSLOG_IDENTIFIER": who, "MESSAGE": line, "_PID": str(pid)}
+    ),
+    "journalctl -o json-sse": lambda who, pid, line: "data: " + json.dumps({"_PID": str(pid), "MESSAGE": line}),
+    "Vector": lambda who, pid, line: json.dumps({"SYSLOG_IDENTIFIER": who, "_PID": str(pid), "message": line}),
+    "journalctl of containers": lambda who, pid, line: f"Nov 21 14:28:58 h {who}[9]: {STAMP} {line}",
+}
+
+
+@pytest.mark.parametrize("put", AMONG_OTHERS.values(), ids=AMONG_OTHERS)
+def test_what_other_programs_wrote_among_the_lines_of_an_event_is_no_part_of_it(put):
+    lines = [put("systemd", 1, "Started Kafka.")]
+    for line in plain(EVENTS):
+        lines += [put("kafka", 4711, line), put("systemd", 1, "Consumed 3s CPU time."), put("kernel", 0, "\tat x")]
+    assert counted(detect(lines), lines) == as_kafka_writes(EVENTS)
+
+
+def test_what_a_process_says_before_its_first_event_is_no_part_of_the_last_event_of_the_one_before():
+    put = AMONG_OTHERS["journalctl"]
+    lines = [put("kafka", 4711, line) for line in plain(EVENTS)]
+    lines += [put("kafka", 4800, "===> Running ..."), *(put("kafka", 4800, line) for line in plain(EVENTS))]
+    assert counted(detect(lines), lines) == as_kafka_writes([*EVENTS, *EVENTS])
+
+
+@pytest.mark.parametrize("mark", ["-- Boot 9d1f --", "-- Logs begin at Sat 2026-11-21. --", "-- cursor: s=1;i=2"])
+def test_where_a_boot_or_a_journal_begins_is_no_part_of_an_event(mark):
+    lines = [each for line in plain(EVENTS) for each in (AMONG_OTHERS["journalctl"]("kafka", 4711, line), mark)]
+    assert counted(detect(lines), lines) == as_kafka_writes(EVENTS)
+
+
+def test_what_explains_the_line_of_another_program_is_no_part_of_an_event():
+    put = AMONG_OTHERS["journalctl"]
+    lines = [put("kafka", 4711, line) for line in plain(EVENTS)]
+    lines += [put("systemd", 1, "Stopping Kafka..."), "░░ Subject: A stop job has begun execution", "░░ "]
+    assert counted(detect(lines), lines) == as_kafka_writes(EVENTS)
+
+
 texts = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs")), max_size=40)
 an_event = st.builds(
     Event,
@@ -124,20 +165,35 @@ LONG = Event(70, "INFO", "x" * 40_000 + " 17", "a.B", TRACE)
 PIECE = 16_384  # bytes of a line that docker and the kubelet keep together
 
 
-def test_a_line_that_the_kubelet_tore_is_one_again():
-    lines = []
-    for line in plain([*EVENTS, LONG]):
-        *torn, last = [line[at : at + PIECE] for at in range(0, max(len(line), 1), PIECE)]
-        lines += [*(f"{STAMP} stdout P {each}" for each in torn), f"{STAMP} stdout F {last}"]
+def torn_by_the_kubelet(line):
+    *torn, last = [line[at : at + PIECE] for at in range(0, max(len(line), 1), PIECE)]
+    return [*(f"{STAMP} stdout P {each}" for each in torn), f"{STAMP} stdout F {last}"]
+
+
+def torn_by_docker(line, **attributes):
+    pieces = [f"{line}\n"[at : at + PIECE] for at in range(0, len(line) + 1, PIECE)]
+    return [json.dumps({"log": piece, "stream": "stdout", **attributes, "time": STAMP}) for piece in pieces]
+
+
+def torn_by_docker_with_labels(line):
+    return torn_by_docker(line, attrs={"tag": "kafka-0", "of": "{a}"})
+
+
+@pytest.mark.parametrize("torn", [torn_by_the_kubelet, torn_by_docker, torn_by_docker_with_labels])
+def test_a_line_that_was_torn_is_one_again(torn):
+    lines = [piece for line in plain([*EVENTS, LONG]) for piece in torn(line)]
     assert counted(detect(lines), lines) == as_kafka_writes([*EVENTS, LONG])
 
 
-def test_a_line_that_docker_tore_is_one_again():
-    lines = []
-    for line in plain([*EVENTS, LONG]):
-        pieces = [f"{line}\n"[at : at + PIECE] for at in range(0, len(line) + 1, PIECE)]
-        lines += [json.dumps({"log": piece, "stream": "stdout", "time": STAMP}) for piece in pieces]
-    assert counted(detect(lines), lines) == as_kafka_writes([*EVENTS, LONG])
+@pytest.mark.parametrize("form", OBJECTS)
+@pytest.mark.parametrize("torn", [torn_by_the_kubelet, torn_by_docker, torn_by_docker_with_labels])
+def test_an_object_that_was_torn_is_one_again_before_it_is_read_as_an_event(torn, form):
+    events = [LONG, *EVENTS, LONG]
+    lines = [piece for line in objects(events, form) for piece in torn(line)]
+    layout = detect(lines)
+    assert layout is not None
+    assert layout.pattern.endswith(f" | json | {KAFKA_DEFAULT}")
+    assert counted(layout, lines) == as_kafka_writes(events)
 
 
 @pytest.mark.parametrize("form", OBJECTS)
@@ -157,6 +213,18 @@ def test_journalds_export_is_read_without_its_other_fields():
     lines = [each for line in plain(EVENTS) for each in fields.format(line).split("\n")]
     layout = detect(lines)
     assert layout.pattern == f"export | {KAFKA_DEFAULT}"
+    assert counted(layout, lines) == as_kafka_writes(EVENTS)
+
+
+def test_journalctls_verbose_form_is_read_without_its_other_fields():
+    head = "Sat 2026-11-21 14:28:58.949123 UTC [s=1f;i=2a;b=3;m=4;t=5;x=6]"
+    lines = [
+        each
+        for line in plain(EVENTS)
+        for each in (head, "    PRIORITY=6", "    _HOSTNAME=h", f"    MESSAGE={line}", "    _PID=4711")
+    ]
+    layout = detect(lines)
+    assert layout.pattern == f"verbose | {KAFKA_DEFAULT}"
     assert counted(layout, lines) == as_kafka_writes(EVENTS)
 
 

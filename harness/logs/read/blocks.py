@@ -18,22 +18,40 @@ import polars as pl
 import pyarrow as pa
 
 from harness.logs.read.active_time import MINUTES, earliest_and_latest, minutes
+from harness.logs.read.carriers import MOST_PIECES
 from harness.logs.read.event_counts import COUNTS, MAX_EVENT, MAX_EXCERPT, Reading, count, merge, timed
 from harness.logs.read.layout_fit import foreign, without_collector
 
-# What a worker returns: rows of COUNTS, and for each block one row `block` (what it held), at most one `head`
-# and at most one `tail`, whose text is in `excerpt` (of a block: the first line that looks like another layout's),
-# whose number of lines or place of the first is in `line`.
+# What a worker returns: rows of COUNTS, and for each block one row `block` (what it held), one `head` of each writer at
+# most and at most one `tail`, whose text is in `excerpt` (of a block: the first line that looks like another layout's),
+# whose place of the first line is in `line`, and who wrote it in `writer` (of a block: its last line).
 # Of logs known to no run also rows `minute`, whose number is in `line`, with the first and the last time in each.
 PIECE, HEAD, TAIL, MINUTE = "block", "head", "tail", "minute"
 EDGES = (PIECE, HEAD, TAIL, MINUTE)
-_SIZES = ("lines", "bytes", "events", "head_lines", "head_bytes", "foreign_lines")
+_SIZES = ("lines", "bytes", "events", "head_lines", "head_bytes", "foreign_lines", "other_lines")
 PARTIAL = pl.Schema(
-    [("file", pl.String()), ("block", pl.Int64()), *COUNTS.items(), *((name, pl.Int64()) for name in _SIZES)]
+    [
+        *(("file", pl.String()), ("block", pl.Int64()), ("writer", pl.String())),
+        *COUNTS.items(),
+        *((name, pl.Int64()) for name in _SIZES),
+    ]
 )
+_MOST_WRITERS, _OTHERS = 50, "others"  # of lines before a block's first event, that are told apart
 # What a worker is given: the number of the file that a line comes from, where in it its block begins, and its bytes.
 AT_ONCE = 100_000  # lines: the more at once the fewer texts are parsed and masked twice
 LINES = pl.Schema({"file": pl.Int64, "block": pl.Int64, "line": pl.Binary})
+
+
+@dataclass(slots=True)
+class _Head:
+    """What one writer wrote before a block's first header."""
+
+    text: str | None = None
+    lines: int = 0
+
+    def add(self, lines: pl.Series) -> None:
+        self.text = joined(self.text, lines)
+        self.lines += len(lines)
 
 
 @dataclass(slots=True)
@@ -49,28 +67,56 @@ class _LineBlock:
     head_lines: int = 0
     head_bytes: int = 0
     foreign_lines: int = 0
+    other_lines: int = 0
     foreign: str = ""
-    head: str | None = None
+    heads: dict[str | None, _Head] = field(default_factory=dict)
+    writer: str | None = None  # of the last line, where that is known
+    owner: str | None = None  # of the open event
+    held: pl.Series = field(default_factory=lambda: pl.Series("line", dtype=pl.Binary))
     open: tuple[int, str] | None = None
     counts: list[pl.DataFrame] = field(default_factory=list)
     minutes: list[pl.DataFrame] = field(default_factory=lambda: [MINUTES.to_frame()])
 
     def add(self, lines: pl.Series, *, ends: bool = False) -> None:
         """Take the bytes of the next lines; with `ends` the file ends with them."""
-        text = self.reading.layout.unwrapped(decoded(lines))
+        lines = pl.concat([self.held, lines]) if len(self.held) else lines
+        held = 0 if ends else self.reading.layout.held_back(decoded(lines.tail(MOST_PIECES)))
+        self.held = lines.tail(held)
+        self._read(lines.head(len(lines) - held), ends)
+
+    def _read(self, lines: pl.Series, ends: bool) -> None:
+        carried = decoded(lines)
+        text = self.reading.layout.unwrapped(carried)
         starts = pl.select(self.reading.layout.starts(pl.lit(text)).fill_null(value=False)).to_series()
         text = without_collector(text, starts)
+        odd = foreign(text.filter(~starts))
+        text, writer = self._own(text, starts, carried)
         numbered = pl.DataFrame(
             {"text": _without_returns(text), "bytes": lines.bin.size(), "starts": starts, "event": starts.cum_sum()}
-        ).with_columns(line=pl.int_range(pl.len(), dtype=pl.Int64) + self.lines)
+        ).with_columns(writer, line=pl.int_range(pl.len(), dtype=pl.Int64) + self.lines)
         self.lines += len(lines)
         self.bytes += int(numbered["bytes"].sum()) + len(lines)
-        odd = foreign(text.filter(~starts))
         self.foreign_lines += len(odd)
         self.foreign = self.foreign or "".join(odd.head(1).str.head(MAX_EXCERPT))
         before = int(starts.arg_max() or 0) if starts.any() else len(lines)
         self._continue(numbered.head(before))
         self._begin(assemble(numbered.slice(before)), ends)
+
+    def _own(self, text: pl.Series, starts: pl.Series, carried: pl.Series) -> tuple[pl.Series, pl.Series]:
+        """Return lines, null where another wrote them than the event before, and who wrote those that begin none."""
+        unknown = pl.repeat(None, len(text), dtype=pl.String, eager=True).alias("writer")
+        asked = (~starts | ~starts.shift(-1, fill_value=False)).arg_true()  # of all others it does not matter
+        named = self.reading.layout.writers(carried.gather(asked))
+        if named is None or named.is_empty():
+            return text, unknown
+        begun = starts.gather(asked)
+        writer = _carried_on(self.writer, named)
+        owner = _carried_on(self.owner, pl.select(pl.when(begun).then(writer)).to_series())
+        is_other = ~begun & text.gather(asked).is_not_null() & (writer != owner)
+        theirs = asked.filter(is_other.fill_null(value=False))
+        self.writer, self.owner = writer[-1], owner[-1]
+        self.other_lines += len(theirs)
+        return text.scatter(theirs, None) if len(theirs) else text, unknown.scatter(asked, writer)
 
     def _continue(self, lines: pl.DataFrame) -> None:
         """Lines before the first header belong to the open event, or to the previous block."""
@@ -79,8 +125,9 @@ class _LineBlock:
         if self.open is not None:
             self.open = (self.open[0], joined(self.open[1], lines["text"]))
             return
-        if lines["text"].is_not_null().any():
-            self.head = joined(self.head, lines["text"])
+        for (name,), written in lines.filter(pl.col("text").is_not_null()).group_by("writer", maintain_order=True):
+            known = name if name in self.heads or len(self.heads) < _MOST_WRITERS else _OTHERS
+            self.heads.setdefault(known, _Head()).add(written["text"])
         self.head_lines += lines.height
         self.head_bytes += int(lines["bytes"].sum()) + lines.height
 
@@ -99,12 +146,14 @@ class _LineBlock:
 
     def result(self) -> pl.DataFrame:
         """Return the block's rows of PARTIAL."""
+        if len(self.held):
+            self._read(self.held, ends=False)
         sizes = {name: getattr(self, name) for name in _SIZES}
-        edges: list[dict[str, object]] = [{"part": PIECE, "excerpt": self.foreign, **sizes}]
-        if self.head is not None:
-            edges.append({"part": HEAD, "line": 0, "excerpt": self.head})
+        edges: list[dict[str, object]] = [{"part": PIECE, "excerpt": self.foreign, "writer": self.writer, **sizes}]
+        for name, head in self.heads.items():
+            edges.append({"part": HEAD, "line": 0, "excerpt": head.text, "writer": name, "head_lines": head.lines})
         if self.open is not None:
-            edges.append({"part": TAIL, "line": self.open[0], "excerpt": self.open[1]})
+            edges.append({"part": TAIL, "line": self.open[0], "excerpt": self.open[1], "writer": self.owner})
         rows = pl.DataFrame([dict.fromkeys(PARTIAL) | edge for edge in edges], schema=PARTIAL)
         found = (
             earliest_and_latest(pl.concat(self.minutes)).rename({"minute": "line"}).with_columns(part=pl.lit(MINUTE))
@@ -125,6 +174,11 @@ def assemble(lines: pl.DataFrame) -> pl.DataFrame:
     if (first["text"].str.len_bytes() > MAX_EVENT).any():
         first = first.with_columns(pl.col("text").str.head(MAX_EVENT))
     return first.select("line", "text")
+
+
+def _carried_on(before: str | None, names: pl.Series) -> pl.Series:
+    """Return names, in the place of null the one before."""
+    return pl.concat([pl.Series([before], dtype=pl.String), names]).forward_fill()[1:]
 
 
 def _without_returns(text: pl.Series) -> pl.Series:

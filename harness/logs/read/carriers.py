@@ -20,6 +20,7 @@ SEPARATOR = " | "
 JSON, PRETTY = "json", "pretty"
 _GOES_ON = "\ufdd0"  # no character of any text: a line that its carrier tore goes on in the next
 _MOST = 3  # carriers around each other
+MOST_PIECES = 1000  # of a torn line, of 16 KiB each, that are waited for
 _MOST_LINES, _NEARLY_ALL = 0.5, 0.9
 _UTC_TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)"
 _TIMES = "|".join(
@@ -33,6 +34,9 @@ _TIMES = "|".join(
 )
 _PRIORITY = r"<\d{1,3}>"
 _STRUCTURED = r"""(?:-|(?:\[(?:[^\]"]|"(?:\\.|[^"\\])*")*\])+)"""
+# An object of json-file, which alone has these keys and no more, and a newline at the end of each line.
+_DOCKERS = r'^\{"log":.*"stream":\s*"std(?:out|err)",(?:\s*"attrs":\s*\{.*\},)?\s*"time":\s*"[^"]*"\}\s*$'
+_OF_JOURNAL = (r'"SYSLOG_IDENTIFIER"\s*:\s*"([^"]*)"', r'"_PID"\s*:\s*"(\d+)"')
 _IN_OCTAL = (("#011", "\t"), ("#033", "\x1b"))  # as rsyslog writes control characters
 _ESCAPE = "\x1b["
 _COLOUR = r"\x1b\[[0-?]*[ -/]*[@-~]"  # and whatever else a terminal is told so
@@ -52,10 +56,18 @@ class PrefixCarrier:
     prefix: str
     escapes: tuple[tuple[str, str], ...] = ()
     torn: str = ""  # what matches a line that goes on in the next
+    marks: str = ""  # what matches a line of its own, of which nobody wrote anything
+
+    @property
+    def writer(self) -> tuple[str, ...]:
+        """The expression whose first group is who wrote a line, if the prefix says so."""
+        return (self.prefix,) if "(?P<writer>" in self.prefix else ()
 
     def unwrapped(self, lines: pl.Series) -> pl.Series:
         """Take the prefix away."""
         plain = lines.str.replace(self.prefix, "")
+        if self.marks and (marks := lines.str.contains(self.marks).arg_true()).len():
+            plain = plain.scatter(marks, None)
         for written, meant in self.escapes:
             if plain.str.contains(written, literal=True).any():
                 plain = plain.str.replace_all(written, meant, literal=True)
@@ -68,6 +80,7 @@ class JsonCarrier:
 
     field: str
     torn: str = ""  # what matches an object whose line goes on in the next if nothing ends it
+    writer: tuple[str, ...] = ()  # expressions whose first groups are together who wrote a line
 
     def unwrapped(self, lines: pl.Series) -> pl.Series:
         """Take the field's value."""
@@ -101,15 +114,17 @@ def _of_bytes(numbers: str) -> str:
     return bytes(values).decode("utf-8", "replace") if max(values) < 256 else numbers
 
 
-class ExportCarrier:
-    """journald's own format: each line of a log is a block of fields, one a line; MESSAGE is what was logged."""
+@dataclass(frozen=True, slots=True)
+class FieldsCarrier:
+    """One that makes each line of a log a block of fields, one a line: what follows `message` is what was logged."""
+
+    message: str
+    other: str  # what else is no line of the log
 
     def unwrapped(self, lines: pl.Series) -> pl.Series:
         """Take the message; all else is none."""
-        is_other = lines.str.contains(r"^(?:[A-Z0-9_]+=|$)")
-        message = pl.lit(lines).str.strip_prefix("MESSAGE=")
-        kept = pl.lit(lines.str.starts_with("MESSAGE=")) | ~pl.lit(is_other)
-        return pl.select(pl.when(kept).then(message)).to_series()
+        kept = pl.lit(lines.str.contains(self.message) | ~lines.str.contains(self.other))
+        return pl.select(pl.when(kept).then(pl.lit(lines).str.replace(self.message, ""))).to_series()
 
 
 PRETTY_OBJECTS = PrettyObjects()
@@ -121,20 +136,24 @@ CARRIERS: Mapping[str, Carrier] = {
     "kubelet": PrefixCarrier(rf"^{_UTC_TIME} (?:stdout|stderr) [FP] ", torn=r"^\S+ \S+ P "),
     # journalctl, its short formats, and syslog as RFC 3164 has it
     "journald": PrefixCarrier(
-        rf"^(?:{_PRIORITY})?(?:{_TIMES}) (?:[^\s\[]*[^\s\[:] )?[^\s\[\]:]+(?:\[\d+\])?: ", _IN_OCTAL
+        rf"^(?:{_PRIORITY})?(?:{_TIMES}) (?P<writer>(?:[^\s\[]*[^\s\[:] )?[^\s\[\]:]+(?:\[\d+\])?): ",
+        _IN_OCTAL,
+        marks=r"^-- (?:.* --|cursor: .*)$",  # where a boot or the journal begins or ends
     ),
     # RFC 5424, also as RFC 6587 counts its bytes
     "syslog": PrefixCarrier(
-        rf"^(?:\d+ )?{_PRIORITY}1 (?:-|{_UTC_TIME}) \S+ \S+ \S+ \S+ {_STRUCTURED}(?: \x{{feff}}?|$)",
+        rf"^(?:\d+ )?{_PRIORITY}1 (?:-|{_UTC_TIME}) (?P<writer>\S+ \S+ \S+) \S+ {_STRUCTURED}(?: \x{{feff}}?|$)",
         _IN_OCTAL,
     ),
     "compose": PrefixCarrier(r"^[\w.-]+ +\| "),
     "sse": PrefixCarrier(r"^data: "),  # journalctl -o json-sse
-    "export": ExportCarrier(),  # journalctl -o export
-    # json-file, which alone has these keys and no more, and a newline at the end of each line; Fluent Bit
-    "docker": JsonCarrier("log", torn=r'^\{"log":.*"stream":\s*"std(?:out|err)",\s*"time":\s*"[^"]*"\}\s*$'),
-    "journal": JsonCarrier("MESSAGE"),  # journalctl -o json
-    "beats": JsonCarrier("message"),  # Filebeat, Vector; CloudWatch's events
+    "export": FieldsCarrier(r"^MESSAGE=", r"^(?:[A-Z0-9_]+=|$)"),  # journalctl -o export
+    # journalctl -o verbose
+    "verbose": FieldsCarrier(r"^ {4}MESSAGE=", rf"^(?: {{4}}[A-Z0-9_]+=|(?:{_TIMES}) \[s=[^\]]*\]$)"),
+    # json-file, and Fluent Bit
+    "docker": JsonCarrier("log", torn=_DOCKERS),
+    "journal": JsonCarrier("MESSAGE", writer=_OF_JOURNAL),  # journalctl -o json
+    "beats": JsonCarrier("message", writer=_OF_JOURNAL),  # Filebeat, Vector; CloudWatch's events
     "loki": JsonCarrier("line"),  # logcli -o jsonl
     "gcloud": JsonCarrier("textPayload"),
     JSON: JsonEvents(),
@@ -162,7 +181,7 @@ class Way:
     def without(self, carrier: str) -> Way:
         """Return the way on which something further carried the lines."""
         if carrier == PRETTY:
-            return Way((*self.carriers, carrier), PRETTY_OBJECTS.folded(self.lines))
+            return Way((*self.carriers, carrier), PRETTY_OBJECTS.folded(_mended(self.lines)))
         return Way((*self.carriers, carrier), unwrapped(self.lines, (carrier,)))
 
     def is_carried(self, others: pl.Series) -> bool:
@@ -199,8 +218,45 @@ def unwrapped(lines: pl.Series, carriers: Sequence[str]) -> pl.Series:
     """Return lines without colours and what carried them; null is what is no line of the log."""
     plain = uncoloured(lines)
     for name in carriers:
-        plain = uncoloured(_carrier(name).unwrapped(plain))
+        plain = uncoloured(_carrier(name).unwrapped(_mended(plain)))
     return plain
+
+
+def writers(lines: pl.Series, carriers: Sequence[str]) -> pl.Series | None:
+    """Return who wrote each line, program and process, as the outermost carrier has it that says so; None if none does.
+
+    Null is a line of which it is not said.
+    """
+    for at, carrier in enumerate(map(_carrier, carriers)):
+        if isinstance(carrier, PrefixCarrier | JsonCarrier) and carrier.writer:
+            carried = pl.lit(unwrapped(lines, carriers[:at]))
+            parts = [carried.str.extract(expression) for expression in carrier.writer]
+            named = pl.any_horizontal(part.is_not_null() for part in parts)
+            return pl.select(pl.when(named).then(pl.concat_str(parts, separator=" ", ignore_nulls=True))).to_series()
+    return None
+
+
+def _mended(lines: pl.Series) -> pl.Series:
+    """Return torn lines as one, in the place of their first piece: what they carry can be read only so."""
+    goes_on = lines.str.ends_with(_GOES_ON).fill_null(value=False)
+    if not goes_on.any():
+        return lines
+    is_later = goes_on.shift(1, fill_value=False)
+    pieces = pl.DataFrame({"piece": lines.str.strip_suffix(_GOES_ON), "line": (~is_later).cum_sum()})
+    torn = pieces.filter(goes_on | is_later).group_by("line", maintain_order=True).agg(pl.col("piece").str.join())
+    mended = lines.clone().scatter((goes_on & ~is_later).arg_true(), torn["piece"])
+    return mended.scatter(is_later.arg_true(), None)
+
+
+def held_back(lines: pl.Series, carriers: Sequence[str]) -> int:
+    """Return how many lines at the end have to be read together with what follows them: pieces of a torn line that
+    something further carried.
+    """
+    for at, carrier in enumerate(map(_carrier, carriers[:-1])):
+        if isinstance(carrier, PrefixCarrier | JsonCarrier) and carrier.torn:
+            last = unwrapped(lines, carriers[: at + 1]).reverse()
+            return int(last.str.ends_with(_GOES_ON).fill_null(value=False).cast(pl.Int8).cum_min().sum())
+    return 0
 
 
 def whole(texts: pl.Series, carriers: Sequence[str]) -> pl.Series:

@@ -13,7 +13,7 @@ from functools import lru_cache
 import polars as pl
 
 from harness.base.errors import HarnessError
-from harness.logs.read.carriers import PRETTY, PRETTY_OBJECTS, split_carriers, unwrapped, whole
+from harness.logs.read.carriers import PRETTY, PRETTY_OBJECTS, held_back, split_carriers, unwrapped, whole, writers
 from harness.logs.read.dates import LETTERS, NAMED, tokens
 from harness.model.findings import LEVELS
 
@@ -130,6 +130,14 @@ class Layout:
     def unwrapped(self, lines: pl.Series) -> pl.Series:
         """Return a log's lines without colours and what carried them; null is what is no line of the log."""
         return unwrapped(lines, self.carriers)
+
+    def writers(self, lines: pl.Series) -> pl.Series | None:
+        """Return who wrote each of a log's lines, null where that is not said; None where it is said of none."""
+        return writers(lines, self.carriers)
+
+    def held_back(self, lines: pl.Series) -> int:
+        """Return how many of a log's lines, at their end, have to be read together with what follows them."""
+        return held_back(lines, self.carriers)
 
     @property
     def fields(self) -> tuple[str, ...]:

@@ -175,8 +175,8 @@ def join(name: str, rows: pl.DataFrame, reading: Reading) -> FileCounts:
     blocks = rows.filter(part=PIECE).sort("block")
     offsets = blocks.select("block", first=pl.col("lines").cum_sum() - pl.col("lines"))
     placed = rows.join(offsets, on="block").with_columns(line=pl.col("line") + pl.col("first") + 1)
-    edges = placed.filter(pl.col("part").is_in([HEAD, TAIL])).sort("block", "part")
-    unparsed, across = _across(edges)
+    edges = placed.filter(pl.col("part").is_in([PIECE, HEAD, TAIL])).sort("block", "part", maintain_order=True)
+    unparsed, across, others = _across(edges)
     counts = placed.filter(~pl.col("part").is_in(EDGES)).select(COUNTS.names())
     counts = counts.sort("line", maintain_order=True)
     found = rows.filter(part=MINUTE).select("first_at", "last_at", minute="line").select(MINUTES.names())
@@ -202,6 +202,7 @@ def join(name: str, rows: pl.DataFrame, reading: Reading) -> FileCounts:
         active=_seconds(active.length),
         idle=_seconds(active.idle),
         foreign_lines=int(blocks["foreign_lines"].sum()),
+        other_lines=int(blocks["other_lines"].sum()) + others,
     )
     foreign = next(filter(None, blocks["excerpt"]), "")
     return FileCounts(counts, total, tuple(unparsed.split("\n")[:3]) if unparsed_lines else (), foreign)
@@ -211,19 +212,31 @@ def _seconds(milliseconds: object) -> float:
     return milliseconds / 1000 if isinstance(milliseconds, int) else 0.0
 
 
-def _across(edges: pl.DataFrame) -> tuple[str, pl.DataFrame]:
-    """Return the text before the first header, and the last event of each block with what follows in the next."""
+def _across(edges: pl.DataFrame) -> tuple[str, pl.DataFrame, int]:
+    """Return the text before the first header, the last event of each block with what its writer wrote in the next,
+    and how many lines of the next others wrote.
+    """
     unparsed: str | None = None
-    events: list[tuple[int, str]] = []
-    for part, line, text in edges.select("part", "line", "excerpt").iter_rows():
-        if part == TAIL:
-            events.append((line, text))
-        elif events:
-            events[-1] = (events[-1][0], joined(events[-1][1], pl.Series([text])))
-        else:
+    events: list[tuple[int, str, str | None]] = []
+    before = last = None  # who wrote the last line of the block before, and of this one
+    others = 0
+    for part, line, text, writer, lines in edges.select("part", "line", "excerpt", "writer", "head_lines").iter_rows():
+        if part == PIECE:
+            before, last = last, writer or last
+        elif part == TAIL:
+            events.append((line, text, writer))
+        elif not events:
             unparsed = joined(unparsed, pl.Series([text]))
-    schema = {"line": pl.Int64, "text": pl.String}
-    return unparsed or "", pl.DataFrame(events, schema=schema, orient="row")
+        elif _are_two(writer or before, events[-1][2]):
+            others += lines
+        else:
+            events[-1] = (events[-1][0], joined(events[-1][1], pl.Series([text])), events[-1][2])
+    schema = {"line": pl.Int64, "text": pl.String, "writer": pl.String}
+    return unparsed or "", pl.DataFrame(events, schema=schema, orient="row").drop("writer"), others
+
+
+def _are_two(one: str | None, other: str | None) -> bool:
+    return bool(one and other) and one != other
 
 
 def _unparsed(blocks: pl.DataFrame) -> tuple[int, int]:
