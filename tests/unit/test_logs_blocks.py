@@ -260,6 +260,23 @@ def test_what_was_carried_comes_out_the_same_however_the_file_is_cut(form, cuts,
     assert in_parts.total.other_lines == whole_file.total.other_lines
 
 
+ENTRY = "__CURSOR=s=1\nSYSLOG_IDENTIFIER={}\nMESSAGE={}\n_PID={}\n"
+ENTRIES = "\n".join(
+    entry
+    for line in around(ODD, lambda _, line: line)
+    for entry in (ENTRY.format("kafka", line, 7), ENTRY.format("systemd", "Consumed 3s.", 1))
+).split("\n")
+
+
+@costly
+@given(batch=st.integers(1, 60))
+def test_who_wrote_an_entry_is_known_wherever_the_lines_that_are_read_at_once_end(batch):
+    reading = Reading(compile_layout(f"export | {KAFKA_DEFAULT}"), (WHOLE_LOG,))
+    found = in_pieces(ENTRIES, [], batch, reading)
+    assert found.total.other_lines == len(ENTRIES) // 10
+    assert not found.counts["template"].str.contains("Consumed").any()
+
+
 @costly
 @given(batch=st.integers(1, 60))
 def test_a_torn_object_is_one_event_wherever_the_lines_that_are_read_at_once_end(batch):

@@ -73,6 +73,7 @@ def test_events_that_are_json_objects_are_read_unasked_whatever_carried_them(for
     assert counted(layout, lines) == as_kafka_writes(EVENTS)
 
 
+VERBOSE = "Sat 2026-11-21 14:28:58.949123 UTC [s=1f;i=2a;b=3;m=4;t=5;x=6]"
 AMONG_OTHERS = {
     "journalctl": lambda who, pid, line: f"Nov 21 14:28:58 host-1 {who}[{pid}]: {line}",
     "syslog, as rsyslog writes files": lambda who, _, line: f"Nov 21 14:28:58 host-1 {who}: {line}",
@@ -82,6 +83,12 @@ AMONG_OTHERS = {
     ),
     "journalctl -o json-sse": lambda who, pid, line: "data: " + json.dumps({"_PID": str(pid), "MESSAGE": line}),
     "Vector": lambda who, pid, line: json.dumps({"SYSLOG_IDENTIFIER": who, "_PID": str(pid), "message": line}),
+    "journalctl -o export": lambda who, pid, line: (
+        f"__CURSOR=s=1\nSYSLOG_IDENTIFIER={who}\nMESSAGE={line}\n_PID={pid}\n"
+    ),
+    "journalctl -o verbose": lambda who, pid, line: (
+        f"{VERBOSE}\n    _PID={pid}\n    MESSAGE={line}\n    SYSLOG_IDENTIFIER={who}"
+    ),
     "journalctl of containers": lambda who, pid, line: f"Nov 21 14:28:58 h {who}[9]: {STAMP} {line}",
 }
 
@@ -91,6 +98,7 @@ def test_what_other_programs_wrote_among_the_lines_of_an_event_is_no_part_of_it(
     lines = [put("systemd", 1, "Started Kafka.")]
     for line in plain(EVENTS):
         lines += [put("kafka", 4711, line), put("systemd", 1, "Consumed 3s CPU time."), put("kernel", 0, "\tat x")]
+    lines = "\n".join(lines).split("\n")
     assert counted(detect(lines), lines) == as_kafka_writes(EVENTS)
 
 
@@ -217,11 +225,10 @@ def test_journalds_export_is_read_without_its_other_fields():
 
 
 def test_journalctls_verbose_form_is_read_without_its_other_fields():
-    head = "Sat 2026-11-21 14:28:58.949123 UTC [s=1f;i=2a;b=3;m=4;t=5;x=6]"
     lines = [
         each
         for line in plain(EVENTS)
-        for each in (head, "    PRIORITY=6", "    _HOSTNAME=h", f"    MESSAGE={line}", "    _PID=4711")
+        for each in (VERBOSE, "    PRIORITY=6", "    _HOSTNAME=h", f"    MESSAGE={line}", "    _PID=4711")
     ]
     layout = detect(lines)
     assert layout.pattern == f"verbose | {KAFKA_DEFAULT}"

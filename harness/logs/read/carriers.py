@@ -20,7 +20,7 @@ SEPARATOR = " | "
 JSON, PRETTY = "json", "pretty"
 _GOES_ON = "\ufdd0"  # no character of any text: a line that its carrier tore goes on in the next
 _MOST = 3  # carriers around each other
-MOST_PIECES = 1000  # of a torn line, of 16 KiB each, that are waited for
+MOST_PIECES = 1000  # of a torn line, of 16 KiB each, or lines of an entry, that are waited for
 _MOST_LINES, _NEARLY_ALL = 0.5, 0.9
 _UTC_TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)"
 _TIMES = "|".join(
@@ -32,11 +32,13 @@ _TIMES = "|".join(
         r"\[ *\d+\.\d{6}\]",  # short-monotonic
     )
 )
+_VERBOSE = rf"^(?:{_TIMES}) \[s=[^\]]*\]$"
 _PRIORITY = r"<\d{1,3}>"
 _STRUCTURED = r"""(?:-|(?:\[(?:[^\]"]|"(?:\\.|[^"\\])*")*\])+)"""
 # An object of json-file, which alone has these keys and no more, and a newline at the end of each line.
 _DOCKERS = r'^\{"log":.*"stream":\s*"std(?:out|err)",(?:\s*"attrs":\s*\{.*\},)?\s*"time":\s*"[^"]*"\}\s*$'
-_OF_JOURNAL = (r'"SYSLOG_IDENTIFIER"\s*:\s*"([^"]*)"', r'"_PID"\s*:\s*"(\d+)"')
+_WRITER = ("SYSLOG_IDENTIFIER", "_PID")  # journald's fields
+_OF_JOURNAL = tuple(rf'"{name}"\s*:\s*"([^"]*)"' for name in _WRITER)
 _IN_OCTAL = (("#011", "\t"), ("#033", "\x1b"))  # as rsyslog writes control characters
 _ESCAPE = "\x1b["
 _COLOUR = r"\x1b\[[0-?]*[ -/]*[@-~]"  # and whatever else a terminal is told so
@@ -118,6 +120,7 @@ def _of_bytes(numbers: str) -> str:
 class FieldsCarrier:
     """One that makes each line of a log a block of fields, one a line: what follows `message` is what was logged."""
 
+    entry: str  # what matches a line that begins or ends a block
     message: str
     other: str  # what else is no line of the log
 
@@ -125,6 +128,17 @@ class FieldsCarrier:
         """Take the message; all else is none."""
         kept = pl.lit(lines.str.contains(self.message) | ~lines.str.contains(self.other))
         return pl.select(pl.when(kept).then(pl.lit(lines).str.replace(self.message, ""))).to_series()
+
+    def writers(self, lines: pl.Series) -> list[pl.Series]:
+        """Return the program and the process of each line, as any line of its block has them."""
+        entry = lines.str.contains(self.entry).fill_null(value=False).cum_sum()
+        fields = pl.DataFrame({name: lines.str.extract(f"^ *{name}=(.*)$") for name in _WRITER})
+        return fields.select(pl.all().max().over(entry)).get_columns()
+
+    def unfinished(self, lines: pl.Series) -> int:
+        """Return how many lines at the end are of a block that may go on."""
+        begun = lines.str.contains(self.entry).arg_true()
+        return len(lines) - begun[-1] if len(begun) else 0
 
 
 PRETTY_OBJECTS = PrettyObjects()
@@ -147,9 +161,9 @@ CARRIERS: Mapping[str, Carrier] = {
     ),
     "compose": PrefixCarrier(r"^[\w.-]+ +\| "),
     "sse": PrefixCarrier(r"^data: "),  # journalctl -o json-sse
-    "export": FieldsCarrier(r"^MESSAGE=", r"^(?:[A-Z0-9_]+=|$)"),  # journalctl -o export
+    "export": FieldsCarrier(r"^(?:__CURSOR=.*)?$", r"^MESSAGE=", r"^(?:[A-Z0-9_]+=|$)"),  # journalctl -o export
     # journalctl -o verbose
-    "verbose": FieldsCarrier(r"^ {4}MESSAGE=", rf"^(?: {{4}}[A-Z0-9_]+=|(?:{_TIMES}) \[s=[^\]]*\]$)"),
+    "verbose": FieldsCarrier(_VERBOSE, r"^ {4}MESSAGE=", rf"^ {{4}}[A-Z0-9_]+=|{_VERBOSE}"),
     # json-file, and Fluent Bit
     "docker": JsonCarrier("log", torn=_DOCKERS),
     "journal": JsonCarrier("MESSAGE", writer=_OF_JOURNAL),  # journalctl -o json
@@ -228,12 +242,19 @@ def writers(lines: pl.Series, carriers: Sequence[str]) -> pl.Series | None:
     Null is a line of which it is not said.
     """
     for at, carrier in enumerate(map(_carrier, carriers)):
+        if isinstance(carrier, FieldsCarrier):
+            return _named(carrier.writers(unwrapped(lines, carriers[:at])))
         if isinstance(carrier, PrefixCarrier | JsonCarrier) and carrier.writer:
-            carried = pl.lit(unwrapped(lines, carriers[:at]))
-            parts = [carried.str.extract(expression) for expression in carrier.writer]
-            named = pl.any_horizontal(part.is_not_null() for part in parts)
-            return pl.select(pl.when(named).then(pl.concat_str(parts, separator=" ", ignore_nulls=True))).to_series()
+            carried = unwrapped(lines, carriers[:at])
+            return _named([carried.str.extract(expression) for expression in carrier.writer])
     return None
+
+
+def _named(parts: Sequence[pl.Series]) -> pl.Series:
+    """Return the parts of names as one, null where all lack."""
+    known = pl.any_horizontal(pl.lit(part.is_not_null()) for part in parts)
+    name = pl.concat_str(map(pl.lit, parts), separator=" ", ignore_nulls=True)
+    return pl.select(pl.when(known).then(name)).to_series()
 
 
 def _mended(lines: pl.Series) -> pl.Series:
@@ -249,11 +270,13 @@ def _mended(lines: pl.Series) -> pl.Series:
 
 
 def held_back(lines: pl.Series, carriers: Sequence[str]) -> int:
-    """Return how many lines at the end have to be read together with what follows them: pieces of a torn line that
-    something further carried.
+    """Return how many lines at the end have to be read together with what follows them: an entry of several lines, or
+    pieces of a torn line that something further carried.
     """
-    for at, carrier in enumerate(map(_carrier, carriers[:-1])):
-        if isinstance(carrier, PrefixCarrier | JsonCarrier) and carrier.torn:
+    for at, carrier in enumerate(map(_carrier, carriers)):
+        if isinstance(carrier, FieldsCarrier):
+            return carrier.unfinished(unwrapped(lines, carriers[:at]))
+        if isinstance(carrier, PrefixCarrier | JsonCarrier) and carrier.torn and at < len(carriers) - 1:
             last = unwrapped(lines, carriers[: at + 1]).reverse()
             return int(last.str.ends_with(_GOES_ON).fill_null(value=False).cast(pl.Int8).cum_min().sum())
     return 0
