@@ -14,10 +14,10 @@ class FileTotal:
     """What one file held; nothing is left out, so the parts add up to the whole.
 
     Lines before the first header are unparsed. `foreign_lines` begin no event, but look as if they did in another
-    layout; they are in an event or unparsed all the same. `other_lines` are those among the events that another program
-    wrote than the event before, as what carried them says: they are in none. `bytes` counts every line's newline, also one that the last
-    line lacks. Times are seconds since the Unix epoch, 0 where the file has no events. Of logs known to no run `active`
-    is how long they are in seconds, without `idle`, the pauses that do not count.
+    layout; they are in an event or unparsed all the same. `other_lines` are those among the events that another
+    program wrote than the event before, as what carried them says: they are in none. `bytes` counts every line's
+    newline, also one that the last line lacks. Times are seconds since the Unix epoch, 0 where the file has no events.
+    Of logs known to no run `active` is how long they are in seconds, without `idle`, the pauses that do not count.
     """
 
     file: str
