@@ -17,6 +17,7 @@ from harness.logs.read.layout import KAFKA_DEFAULT, Layout, compile_layout
 from harness.logs.read.layout_fit import COLLECTED
 from harness.logs.read.library import library, named_version
 from harness.logs.read.local_files import files_of, identity_of, log_files
+from harness.logs.read.odd_names import written_name
 from harness.logs.read.places import (
     Among,
     folders_in,
@@ -182,7 +183,7 @@ def read_files(
                 raise nothing_fits(there, pattern or KAFKA_DEFAULT, logs.samples, logs.refused)
             nodes += [_node(folder, number, *item) for number, item in enumerate(fitting.items())]
             unfit += [log for log in there.files if log not in logs.layouts]
-        others = [*(other for folder in folders for other in folder.others), *logs.others]
+        others = [*(written_name(other) for folder in folders for other in folder.others), *logs.others]
         mixed = (_mixed_sentence(*item) for item in logs.mixed.items())
         notes = [*not_read_sentences(unfit, others, logs), *mixed, *logs.notes]
         unread = [log for log in unfit if log not in logs.eventless]

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.logs.read.apart import taken_apart
+from harness.logs.read.carriers import PRETTY
+from harness.logs.read.documents import one_a_line
 from harness.logs.read.layout import KAFKA_DEFAULT, Layout, compile_layout
 from harness.logs.read.layout_detection import layouts_of
 from harness.logs.read.layout_fit import dated, no_events
 from harness.logs.read.newest_first import is_newest_first, turned
 from harness.logs.read.node_names import NodeNames, node_names
-from harness.logs.read.places import Among, first_lines, is_address, is_hidden, logs_among
+from harness.logs.read.odd_names import linked, written_name
+from harness.logs.read.places import UNSAYABLE, Among, first_lines, is_address, is_hidden, is_sayable, logs_among
 from harness.logs.read.unpacking import unpacked
 
 if TYPE_CHECKING:
@@ -30,7 +33,8 @@ class ReadableLogs:
     """The logs in files, by name: `of_files` says which each file holds, itself or those in it.
 
     `layouts` are of the logs that fit one, `samples` the first lines by which they were found, `refused` why others
-    cannot be read. `copies` are what packed logs, and those of one node among several, are read from. `mixed` are logs
+    cannot be read. `copies` are what others are read from: packed ones, documents, those whose names Spark cannot say,
+    those of one node among several. Names are as they can be written down. `mixed` are logs
     of several nodes that stay one, with the reason. `eventless` are those without a layout that hold no events of a
     program, with what they hold; `others` are files of archives that are not named as logs are. `notes` are what is to
     be said of logs that are newest first.
@@ -53,37 +57,46 @@ def readable(spark: SparkSession, files: Sequence[str], folder: Path, pattern: s
 
     With a `pattern`, a log4j conversion pattern, only that is a layout. A file that cannot be opened is a HarnessError.
     """
-    with unpacked([file for file in files if not is_hidden(file) and not is_address(file)], folder) as packed:
-        among = {file: _logs_of(file, packed.members.get(file, ())) for file in files}
-        unpacked_logs = {file: each.logs for file, each in among.items()}
-        logs = [log for each in unpacked_logs.values() for log in each]
-        hidden = dict.fromkeys(filter(is_hidden, logs), _HIDDEN)
-        logs = [log for log in logs if log not in packed.refused and log not in hidden]
-        found = _layouts(spark, logs, packed.copies, pattern)
+    here = [file for file in files if not is_hidden(file) and not is_address(file)]
+    with ExitStack() as stack:
+        links = stack.enter_context(linked(here, folder))
+        packed = stack.enter_context(unpacked(here, folder))
+        copies = {**links, **packed.copies}
+        names = {file: written_name(file) for file in files}
+        among = {file: _logs_of(name, packed.members.get(name, ())) for file, name in names.items()}
+        every = [log for each in among.values() for log in each.logs]
+        passed_over = _passed_over(every, copies)
+        logs = [log for log in every if log not in packed.refused and log not in passed_over]
+        documents = stack.enter_context(one_a_line([log for log in logs if not is_address(log)], copies, folder))
+        copies |= documents.copies
+        found = _layouts(spark, logs, copies, pattern, documents.refused)
         named = _naming_nodes(found)
-        with (
-            turned(_newest_first(found), packed.copies, folder) as backwards,
-            taken_apart(
-                {log: named[log] for log in named if not is_address(log)},
-                {**packed.copies, **backwards.copies},
-                folder,
-            ) as apart,
-        ):
-            copies = {**packed.copies, **backwards.copies, **apart.copies}
-            mixed = {**apart.refused, **_mixed_elsewhere(named, found)}
-            if apart.logs:
-                found = _layouts(spark, [each for log in logs for each in apart.logs.get(log, (log,))], copies, pattern)
-            yield ReadableLogs(
-                {file: [each for log in unpacked_logs[file] for each in apart.logs.get(log, (log,))] for file in files},
-                found.layouts,
-                found.samples,
-                {**packed.refused, **hidden, **found.refused},
-                copies,
-                mixed,
-                found.eventless,
-                [other for each in among.values() for other in each.others],
-                backwards.notes,
-            )
+        backwards = stack.enter_context(turned(_newest_first(found), copies, folder))
+        copies |= backwards.copies
+        named_here = {log: names for log, names in named.items() if not is_address(log)}
+        apart = stack.enter_context(taken_apart(named_here, copies, folder))
+        copies |= apart.copies
+        mixed = {**apart.refused, **_mixed_elsewhere(named, found)}
+        if apart.logs:
+            each_node = [each for log in logs for each in apart.logs.get(log, (log,))]
+            found = _layouts(spark, each_node, copies, pattern, documents.refused)
+        yield ReadableLogs(
+            {file: [node for log in each.logs for node in apart.logs.get(log, (log,))] for file, each in among.items()},
+            found.layouts,
+            found.samples,
+            {**packed.refused, **passed_over, **found.refused},
+            copies,
+            mixed,
+            found.eventless,
+            [other for each in among.values() for other in each.others],
+            backwards.notes,
+        )
+
+
+def _passed_over(logs: Sequence[str], copies: Mapping[str, str]) -> dict[str, str]:
+    """Return why Spark cannot be asked for some logs by their names."""
+    odd = (log for log in logs if log not in copies and not is_sayable(log))
+    return dict.fromkeys(odd, f"Spark cannot name it: {UNSAYABLE}") | dict.fromkeys(filter(is_hidden, logs), _HIDDEN)
 
 
 def _logs_of(file: str, members: Sequence[str]) -> Among:
@@ -93,7 +106,7 @@ def _logs_of(file: str, members: Sequence[str]) -> Among:
 @dataclass(frozen=True, slots=True)
 class _Layouts:
     """The layout of each log that fits one, the first lines by which it was found, and why others have none: they could
-    not be opened, or as far as they were looked at hold no events of a program.
+    not be opened, are no documents, or as far as they were looked at hold no events of a program.
     """
 
     layouts: Mapping[str, Layout]
@@ -102,8 +115,13 @@ class _Layouts:
     eventless: Mapping[str, str]
 
 
-def _layouts(spark: SparkSession, logs: Sequence[str], copies: Mapping[str, str], pattern: str) -> _Layouts:
-    """Return the layouts of logs by their first lines, or by later ones where no event begins there."""
+def _layouts(
+    spark: SparkSession, logs: Sequence[str], copies: Mapping[str, str], pattern: str, damaged: Mapping[str, str]
+) -> _Layouts:
+    """Return the layouts of logs by their first lines, or by later ones where no event begins there.
+
+    `damaged` are documents that could not be copied, and why: of these only objects that are events can be read.
+    """
     read_at = {copies.get(log, log): log for log in logs}
     first = first_lines(spark, list(read_at), SAMPLE_LINES)
     samples = {read_at[at]: lines for at, lines in first.lines.items()}
@@ -115,7 +133,10 @@ def _layouts(spark: SparkSession, logs: Sequence[str], copies: Mapping[str, str]
         layouts = layouts_of(samples | dated_lines, pattern)
         without = {log: why for log, lines in dated_lines.items() if log not in layouts and (why := no_events(lines))}
     empty = {log: compile_layout(KAFKA_DEFAULT) for log, lines in samples.items() if not lines}
-    return _Layouts(layouts | empty, samples, {read_at[at]: why for at, why in first.refused.items()}, without)
+    left = {log: why for log, why in damaged.items() if log not in layouts or PRETTY not in layouts[log].carriers}
+    fitting = {log: layout for log, layout in (layouts | empty).items() if log not in left}
+    shown = {log: lines for log, lines in samples.items() if log not in left}
+    return _Layouts(fitting, shown, {read_at[at]: why for at, why in first.refused.items()} | left, without)
 
 
 def _newest_first(found: _Layouts) -> list[str]:

@@ -1,7 +1,10 @@
 """Logs as they can be read: what is in archives, each node's lines by themselves, and why others stay as they are."""
 
+import gzip
 import io
 import lzma
+import os
+import re
 import tarfile
 from pathlib import Path
 
@@ -16,6 +19,7 @@ from harness.logs.read.layout import KAFKA_DEFAULT
 from harness.logs.read.layout_fit import COLLECTED, TIMELESS
 from harness.logs.read.newest_first import turned
 from harness.logs.read.places import Samples, lines_of
+from harness.logs.read.unpacking import opened
 from harness.logs.readable_logs import readable
 from harness.rundir.parts import LogsFolder
 
@@ -28,10 +32,15 @@ def without_spark(monkeypatch):
     """Have first lines read here; at the address is a log of two nodes."""
 
     def first_lines(_spark, places, number, most=1 << 16):
-        heads = {place: text(COMPOSE) if place == ADDRESS else Path(place).read_bytes()[:most] for place in places}
+        heads = {place: text(COMPOSE) if place == ADDRESS else head(place, most) for place in places}
         return Samples({place: lines_of(head, number, most) for place, head in heads.items()}, {})
 
     monkeypatch.setattr(readable_logs, "first_lines", first_lines)
+
+
+def head(place, most):
+    with opened(place) as file:
+        return file.read(most)
 
 
 def text(lines) -> bytes:
@@ -94,6 +103,52 @@ def test_a_hidden_file_is_refused(tmp_path):
     logs = read(tmp_path, tmp_path / ".x.log")
     assert logs.refused == {f"{tmp_path}/.x.log": "its name begins as hidden files do"}
     assert not logs.layouts
+
+
+ODD = [
+    b"kafka-0-2026-11-21T14:28:58.log",
+    b"kafka-0-2026-11-21T14:28:58.log.gz",
+    b"caf\xe9.log",
+    b"caf\xe9/server.log",
+    b"[a] {b}*?:.log",
+    b"14:28/[a].log",
+    b"14:28 {a}/server.log",
+]
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_a_log_whose_name_spark_cannot_say_is_read_by_a_link_and_keeps_its_name(tmp_path, name):
+    log = tmp_path / "logs" / os.fsdecode(name)
+    log.parent.mkdir(parents=True)
+    log.write_bytes(gzip.compress(text(plain(EVENTS))) if name.endswith(b".gz") else text(plain(EVENTS)))
+    logs = read(tmp_path, log)
+    ((shown,),) = logs.of_files.values()
+    assert shown == str(tmp_path / "logs") + "/" + name.decode(errors="backslashreplace")
+    assert re.fullmatch(r"[\w./-]+\.(?:log|gz)", logs.copies[shown])
+    assert Path(logs.copies[shown]).suffix == Path(shown).suffix
+    assert list(logs.layouts) == [shown]
+
+
+def test_a_log_whose_name_has_a_colon_may_hold_several_nodes(tmp_path):
+    (tmp_path / "all-14:28.log").write_bytes(text(COMPOSE))
+    logs = read(tmp_path, tmp_path / "all-14:28.log")
+    assert list(logs.layouts) == [f"{tmp_path}/all-14:28.log[{node}]" for node in ("kafka-0", "kafka-1")]
+
+
+def test_the_logs_of_an_archive_are_read_whatever_its_name_and_theirs(tmp_path):
+    with tarfile.open(tmp_path / "14:28.tar", "w", format=tarfile.GNU_FORMAT, encoding="latin-1") as archive:
+        entry = tarfile.TarInfo("caf\xe9:1.log")
+        entry.size = len(text(plain(EVENTS)))
+        archive.addfile(entry, io.BytesIO(text(plain(EVENTS))))
+    logs = read(tmp_path, tmp_path / "14:28.tar")
+    assert list(logs.layouts) == [f"{tmp_path}/14:28.tar/caf\\xe9:1.log"]
+
+
+def test_an_address_that_spark_cannot_say_is_refused_and_the_rest_is_read(tmp_path):
+    (tmp_path / "server.log").write_bytes(text(plain(EVENTS)))
+    logs = read(tmp_path, tmp_path / "server.log", "s3a://bucket/a:b.log")
+    assert logs.refused == {"s3a://bucket/a:b.log": "Spark cannot name it: it has a colon, or bytes that are not UTF-8"}
+    assert list(logs.layouts) == [f"{tmp_path}/server.log"]
 
 
 COLLECTOR = [

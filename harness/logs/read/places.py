@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 # What holds a compressed file cannot be checked against its size; Spark reads such a file as one piece.
 COMPRESSED = (".gz", ".bz2", ".zst", ".deflate", ".lz4", ".snappy")
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
+UNSAYABLE = "it has a colon, or bytes that are not UTF-8"
+_GLOB = re.compile(r"[][{}*?\\]")
 _HEADS_AT_ONCE = 256
 _LOG_NAME = re.compile(r"\.(log|out)")
 _NO_CONNECTOR = re.compile(r"No FileSystem for scheme|ClassNotFoundException")
@@ -68,15 +70,18 @@ def check_readable(place: str) -> None:
         raise HarnessError(f"The log {place} cannot be read: {error.strerror}.") from error
     if is_hidden(place):
         raise HarnessError(f"Spark does not read {place}: its name begins as hidden files do.", "Rename it.")
-    if ":" in PurePosixPath(place).name or not _is_unicode(place):
-        raise HarnessError(f"Spark cannot name {place}: it has a colon, or bytes that are not UTF-8.", "Rename it.")
+    if not is_sayable(place):
+        raise HarnessError(f"Spark cannot name {place}: {UNSAYABLE}.", "Rename it.")
 
 
-def _is_unicode(text: str) -> bool:
+def is_sayable(place: str) -> bool:
+    """Whether Spark can name a file: no colon may be in its name, nor anywhere in a path with `[` or `*`."""
     try:
-        return bool(text.encode())
+        place.encode()
     except UnicodeEncodeError:
         return False
+    path = _ADDRESS.sub("", place)
+    return ":" not in (path if _GLOB.search(path) else PurePosixPath(path).name)
 
 
 def size(spark: SparkSession, place: str) -> int:
@@ -194,7 +199,9 @@ def _settings(spark: SparkSession) -> Any:
 
 def _found(spark: SparkSession, place: str) -> tuple[Any, Any]:
     """Return the file system of a place and its path there."""
-    path = _java(spark).org.apache.hadoop.fs.Path(place if is_address(place) else f"file:{Path(place).resolve()}")
+    here = Path(place)
+    uri = place if is_address(place) else f"file:{here.parent.resolve() / here.name}"  # a link is named as it is
+    path = _java(spark).org.apache.hadoop.fs.Path(uri)
     return path.getFileSystem(_settings(spark)), path
 
 

@@ -22,6 +22,7 @@ import pyarrow as pa
 
 from harness.base.archives import is_archive
 from harness.base.files import PARTIAL
+from harness.logs.read.odd_names import written_name
 
 MOST = 16 << 30  # bytes of all that is unpacked: what would hold more, such as a bomb, is left out
 MOST_MEMBERS = 20_000  # of one archive
@@ -47,7 +48,7 @@ _ZIP = b"PK\x03\x04"
 
 @dataclass(frozen=True, slots=True)
 class Unpacked:
-    """Where the unpacked copies of logs are, by the log's path, and why others could not be unpacked.
+    """Where the unpacked copies of logs are, by the log's path as written down, and why others could not be unpacked.
 
     A log of an archive has the archive's path before its own: `before.tar.gz/kafka/server.log`; `members` are the logs
     of each archive.
@@ -92,18 +93,18 @@ def unpacked(places: Iterable[str], folder: Path, most: int = MOST) -> Iterator[
     with TemporaryDirectory(dir=folder, prefix=PARTIAL) as name:
         scratch = _Scratch(Path(name), most)
         for place in filter(is_packed, places):
-            before = dict(scratch.copies)
+            named, before = written_name(place), dict(scratch.copies)
             try:
                 _unpack_file(place, scratch)
             except UNPACKING_ERRORS as error:
                 scratch.copies = before
-                refused[place] = f"it could not be unpacked ({error})"
+                refused[named] = f"it could not be unpacked ({error})"
                 continue
-            if place in scratch.copies:
+            if named in scratch.copies:
                 continue
-            members[place] = tuple(sorted(scratch.copies.keys() - before.keys()))
-            if not members[place]:
-                refused[place] = "it holds no files"
+            members[named] = tuple(sorted(scratch.copies.keys() - before.keys()))
+            if not members[named]:
+                refused[named] = "it holds no files"
         yield Unpacked(scratch.copies, refused, members)
 
 
@@ -130,14 +131,14 @@ def opened(place: str) -> Iterator[io.BufferedReader]:
 def _unpack_file(place: str, scratch: _Scratch) -> None:
     with Path(place).open("rb") as file:
         if not _head(file).startswith(_ZIP):
-            _unpack(place, file, scratch)
+            _unpack(written_name(place), file, scratch)
             return
         with zipfile.ZipFile(file) as archive:
             entries = [entry for entry in archive.infolist() if not entry.is_dir()]
             _check_members(len(entries))
             for entry in entries:
                 with archive.open(entry) as content:
-                    _unpack(_member(place, entry.filename), _peekable(content), scratch)
+                    _unpack(_member(written_name(place), entry.filename), _peekable(content), scratch)
 
 
 def _unpack(name: str, content: Any, scratch: _Scratch, depth: int = _NESTED) -> None:
@@ -167,7 +168,7 @@ def _check_members(number: int) -> None:
 def _member(archive: str, name: str) -> str:
     """Return the path of a log in an archive; it names a place and is never written to."""
     parts = [part for part in PurePosixPath(name).parts if part not in ("/", "..")]
-    return "/".join((archive, *parts))
+    return written_name("/".join((archive, *parts)))
 
 
 def _head(content: Any) -> bytes:
