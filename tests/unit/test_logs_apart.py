@@ -29,6 +29,18 @@ BEFORE = {
     "stern --timestamps": (f"{{}} kafka {STAMP} ", "{} kafka"),
     "kubetail": ("[{}] ", "{}"),
     "grep -H": ("logs/{}.log:", "logs/{}.log"),
+    "journalctl --merge": (f"{AT:%b %d %H:%M:%S} {{}} kafka[4711]: ", "{}"),
+    "journalctl -o short-iso": (f"{AT:%Y-%m-%dT%H:%M:%S}+0000 {{}} kafka-run[47]: ", "{}"),
+    "journalctl -o with-unit": (f"{AT:%a %Y-%m-%d %H:%M:%S} UTC {{}} kafka.service[47]: ", "{}"),
+    "syslog, RFC 3164": (f"<14>{AT:%b %d %H:%M:%S} {{}}.example.org kafka: ", "{}.example.org"),
+    "syslog, RFC 5424": (f"<14>1 {STAMP} {{}} kafka 4711 - - ", "{}"),
+}
+# Objects that have a line, and name the node beside it.
+OBJECTS_OF = {
+    "journalctl -o json": lambda node, line: {"MESSAGE": line, "_HOSTNAME": node, "PRIORITY": "6"},
+    "journalctl -o json, with bytes": lambda node, line: {"_HOSTNAME": node, "MESSAGE": list(line.encode())},
+    "aws logs filter-log-events": lambda node, line: {"logStreamName": node, "message": line},
+    "gcloud logging read": lambda node, line: {"resource": {"labels": {"pod_name": node}}, "textPayload": line},
 }
 NODES = ("kafka-0", "kafka-1", "zookeeper")
 
@@ -86,6 +98,30 @@ def test_nodes_are_told_apart_behind_what_carried_all_of_them(tmp_path, outer):
     of_node = {node: around(EVENTS, lambda at, line, node=node: put(at, f"{node}  | {line}")) for node in NODES}
     lines = [line for together in zip(*of_node.values(), strict=True) for line in together]
     assert copied(tmp_path, lines)[0] == {f"[{node}]": written for node, written in of_node.items()}
+
+
+@pytest.mark.parametrize("put", OBJECTS_OF.values(), ids=OBJECTS_OF)
+@pytest.mark.parametrize("before", ["", "data: "])
+def test_nodes_are_told_apart_by_what_objects_name_beside_their_line(tmp_path, put, before):
+    of_node = {node: [before + json.dumps(put(node, line)) for line in plain(EVENTS)] for node in NODES}
+    lines = [line for together in zip(*of_node.values(), strict=True) for line in together]
+    assert copied(tmp_path, lines)[0] == {f"[{node}]": written for node, written in of_node.items()}
+
+
+def test_an_object_in_a_message_names_no_node(tmp_path):
+    within = [json.dumps({"_HOSTNAME": f"h{number}", "pod_name": f"p{number}"}) for number in range(20)]
+    lines = [json.dumps({"_HOSTNAME": "h", "MESSAGE": f"{line} {each}"}) for line in plain(EVENTS) for each in within]
+    assert copied(tmp_path, lines) == ({}, "")
+
+
+def test_containers_on_several_hosts_are_told_apart_by_host(tmp_path):
+    lines = [f"Nov 21 14:28:58 {host} docker[7]: kafka  | {line}" for line in plain(EVENTS) for host in ("h1", "h2")]
+    assert list(copied(tmp_path, lines)[0]) == ["[h1]", "[h2]"]
+
+
+def test_a_syslog_that_does_not_know_its_host_stays_one(tmp_path):
+    lines = [f"<14>1 {STAMP} {host} kafka 4711 - - {line}" for line in plain(EVENTS) for host in ("-", "host")]
+    assert copied(tmp_path, lines) == ({}, "")
 
 
 def test_a_line_before_which_no_node_stands_belongs_to_that_of_the_line_before(tmp_path):

@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import json
 import lzma
 import os
 import re
@@ -9,11 +10,11 @@ import tarfile
 from pathlib import Path
 
 import pytest
-from log_forms import EVENTS, plain
+from log_forms import AROUND, EVENTS, around, objects, plain
 
 from harness.base.errors import HarnessError
 from harness.logs import readable_logs
-from harness.logs.folders import Folder, not_read_sentences, read_files
+from harness.logs.folders import Folder, not_read_sentences, nothing_fits, read_files
 from harness.logs.read.apart import MOST_NODES
 from harness.logs.read.layout import KAFKA_DEFAULT
 from harness.logs.read.layout_fit import COLLECTED, TIMELESS
@@ -149,6 +150,50 @@ def test_an_address_that_spark_cannot_say_is_refused_and_the_rest_is_read(tmp_pa
     logs = read(tmp_path, tmp_path / "server.log", "s3a://bucket/a:b.log")
     assert logs.refused == {"s3a://bucket/a:b.log": "Spark cannot name it: it has a colon, or bytes that are not UTF-8"}
     assert list(logs.layouts) == [f"{tmp_path}/server.log"]
+
+
+def test_a_document_that_was_exported_newest_first_is_read_from_its_end(tmp_path):
+    put = AROUND["gcloud logging read"][1]
+    printed = [json.loads(line) for line in around([event for event in EVENTS for _ in range(9)], put)]
+    (tmp_path / "export:1.json").write_text(json.dumps(printed[::-1], indent=2))
+    (tmp_path / "out").mkdir()
+    with readable(None, [f"{tmp_path}/export:1.json"], tmp_path / "out") as logs:
+        (copy,) = logs.copies.values()
+        assert [json.loads(line) for line in Path(copy).read_text().splitlines()] == printed
+    assert logs.layouts[f"{tmp_path}/export:1.json"].pattern == f"gcloud | {KAFKA_DEFAULT}"
+    assert logs.notes == (f"{tmp_path}/export:1.json is newest first: it was read from its end.",)
+
+
+def test_the_streams_of_a_document_are_logs_of_their_own(tmp_path):
+    events = [{"logStreamName": f"kafka/{node}", "message": line} for line in plain(EVENTS) for node in range(2)]
+    (tmp_path / "export.json").write_text(json.dumps({"events": events, "searchedLogStreams": []}, indent=4))
+    assert list(read(tmp_path, tmp_path / "export.json").layouts) == [
+        f"{tmp_path}/export.json[kafka/{node}]" for node in range(2)
+    ]
+
+
+TORN = json.dumps(
+    [json.loads(AROUND["gcloud logging read"][1](EVENTS[0].at, line)) for line in plain(EVENTS)], indent=2
+)
+YAML = "---\ninsertId: 3xk9\ntextPayload: '[2026-11-21 14:28:58,949] INFO x (a.B)'\n" * 9
+
+
+@pytest.mark.parametrize(("content", "why"), [(TORN[:-9], "no whole value begins there"), (YAML, "--format=json")])
+def test_a_document_that_cannot_be_read_is_left_out_with_the_reason(tmp_path, content, why):
+    (tmp_path / "server.log").write_bytes(text(plain(EVENTS)))
+    (tmp_path / "export.json").write_text(content)
+    logs = read(tmp_path, tmp_path / "server.log", tmp_path / "export.json")
+    assert list(logs.layouts) == [f"{tmp_path}/server.log"]
+    assert why in logs.refused[f"{tmp_path}/export.json"]
+    assert why in nothing_fits(Folder("a", 1, (f"{tmp_path}/export.json",)), "", logs.samples, logs.refused).message
+
+
+def test_objects_that_are_events_are_read_though_the_document_is_torn(tmp_path):
+    pretty = [json.dumps(json.loads(each), indent=2) for each in objects(EVENTS, "ECS")]
+    (tmp_path / "server.log").write_text("\n".join([*pretty, "OpenJDK 64-Bit Server VM warning", *pretty])[:-9])
+    logs = read(tmp_path, tmp_path / "server.log")
+    assert logs.layouts[f"{tmp_path}/server.log"].pattern == f"pretty | {KAFKA_DEFAULT}"
+    assert (logs.copies, logs.refused) == ({}, {})
 
 
 COLLECTOR = [

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from harness.base.files import PARTIAL
 from harness.logs.read.blocks import cut, decoded
-from harness.logs.read.node_names import NodeNames
+from harness.logs.read.node_names import NodeNames, Shown
 from harness.logs.read.unpacking import MOST, UNPACKING_ERRORS, opened
 from harness.model.node_logs import log_of_node
 
@@ -104,23 +104,18 @@ class _Nodes:
 def _are_several(place: str, names: NodeNames) -> bool:
     """Say whether a file has lines of more than one node; it is read until there is a second."""
     seen: set[str] = set()
-    before = b""
+    first: Shown | None = None
     with opened(place) as file:
         for piece in _pieces(file):
-            if before and _begins_every_line(before, piece):
+            if first and first.begins_all(piece):
                 continue
             for lines in _cut(piece):
-                texts = decoded(lines)
+                texts = decoded(lines.filter(~first.is_in(lines)) if first else lines)
                 seen.update(names.of(texts).drop_nulls().unique().head(2))
-                before = before or names.before(texts).encode()
+                first = first or names.first(texts)
             if len(seen) > 1:
                 return True
     return False
-
-
-def _begins_every_line(before: bytes, piece: bytes) -> bool:
-    """Say whether all lines begin alike: an expression takes ten times as long to find that out."""
-    return piece.startswith(before) and piece.count(b"\n" + before) == piece.count(b"\n", 0, -1)
 
 
 def _copy(place: str, names: NodeNames, nodes: _Nodes) -> None:

@@ -34,6 +34,10 @@ _TIMES = "|".join(
 )
 _VERBOSE = rf"^(?:{_TIMES}) \[s=[^\]]*\]$"
 _PRIORITY = r"<\d{1,3}>"
+# What stands before the name of the host, that itself, and what stands after it.
+JOURNALD_TIME, JOURNALD_HOST = rf"(?:{_PRIORITY})?(?:{_TIMES})", r"[^\s\[]*[^\s\[:]"
+JOURNALD_TAG = r"[^\s\[\]:]+(?:\[\d+\])?"
+SYSLOG_TIME = rf"(?:\d+ )?{_PRIORITY}1 (?:-|{_UTC_TIME})"
 _STRUCTURED = r"""(?:-|(?:\[(?:[^\]"]|"(?:\\.|[^"\\])*")*\])+)"""
 # An object of json-file, which alone has these keys and no more, and a newline at the end of each line.
 _DOCKERS = r'^\{"log":.*"stream":\s*"std(?:out|err)",(?:\s*"attrs":\s*\{.*\},)?\s*"time":\s*"[^"]*"\}\s*$'
@@ -150,13 +154,13 @@ CARRIERS: Mapping[str, Carrier] = {
     "kubelet": PrefixCarrier(rf"^{_UTC_TIME} (?:stdout|stderr) [FP] ", torn=r"^\S+ \S+ P "),
     # journalctl, its short formats, and syslog as RFC 3164 has it
     "journald": PrefixCarrier(
-        rf"^(?:{_PRIORITY})?(?:{_TIMES}) (?P<writer>(?:[^\s\[]*[^\s\[:] )?[^\s\[\]:]+(?:\[\d+\])?): ",
+        rf"^{JOURNALD_TIME} (?P<writer>(?:{JOURNALD_HOST} )?{JOURNALD_TAG}): ",
         _IN_OCTAL,
         marks=r"^-- (?:.* --|cursor: .*)$",  # where a boot or the journal begins or ends
     ),
     # RFC 5424, also as RFC 6587 counts its bytes
     "syslog": PrefixCarrier(
-        rf"^(?:\d+ )?{_PRIORITY}1 (?:-|{_UTC_TIME}) (?P<writer>\S+ \S+ \S+) \S+ {_STRUCTURED}(?: \x{{feff}}?|$)",
+        rf"^{SYSLOG_TIME} (?P<writer>\S+ \S+ \S+) \S+ {_STRUCTURED}(?: \x{{feff}}?|$)",
         _IN_OCTAL,
     ),
     "compose": PrefixCarrier(r"^[\w.-]+ +\| "),

@@ -170,7 +170,7 @@ class _Text:
 
 
 def entries(file: BinaryIO) -> Iterator[Mapping[str, Any]]:
-    """Yield the entries of a JSON document. ValueError says in which line what is none begins, or one that is too long."""
+    """Yield the entries of a JSON document. ValueError says where it is none, or has one that is too long."""
     text = _Text(file)
     while char := text.peek():
         if char == "[":
