@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import logging
 import os
 import signal
@@ -21,6 +20,7 @@ from typer.main import get_command
 
 from harness.base.ending import ask_for_end, end_is_asked_for
 from harness.base.errors import HarnessError
+from harness.base.room import lacks_room
 from harness.base.text import visible
 from harness.cli import (
     audit,
@@ -52,7 +52,6 @@ _DISTRIBUTION = "kafka-patch-harness"
 _INTERRUPTED = 130
 _ENDING_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _END_WITHIN_SECONDS = 8.0
-_NO_ROOM = tuple(map(os.strerror, (errno.ENOSPC, errno.EDQUOT)))
 _AGAIN_SECONDS = 0.05
 _ALSO = {"kafka-version": "kafka"}  # other names that people look for
 
@@ -163,7 +162,7 @@ def _tell(error: Exception) -> int:
     github.announce([Annotation(Level.ERROR, "harness", str(error))])
     if isinstance(error, HarnessError):
         _print_error("error", error.message, error.hint)
-    elif isinstance(error, OSError) and any(each in str(error) for each in _NO_ROOM):  # shutil's have but the words
+    elif lacks_room(error):
         places = "of the run directory, of the cache (XDG_CACHE_HOME) and of temporary files (TMPDIR)"
         _print_error("error", "A disk is full.", f"Free some room on those {places}. {how_to_go_on()}".rstrip())
     else:

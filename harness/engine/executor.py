@@ -9,6 +9,7 @@ from pathlib import Path
 
 from harness.base.errors import HarnessError
 from harness.base.processes.leftovers import end_leftovers
+from harness.base.room import lacks_room
 from harness.cluster.cluster import Cluster
 from harness.cluster.node import Launch, Node, NodeState
 from harness.cluster.runtime.base import Runtime
@@ -139,12 +140,19 @@ class Run:
             in_runtime(kind, self._cell.scenario.topology, lambda runtime: self._carry_out(plan, runtime))
         except RunCancelled:
             raise
-        except HarnessError as error:
-            self._recorder.harness_failed(str(_first_of(error)))
         except Exception as error:
-            self._recorder.harness_failed(f"{type(error).__name__}: {error}")
+            self._note_error(error)
         if left := end_leftovers(self._recorder.folder.nodes):
             self._recorder.harness_failed(left)
+
+    def _note_error(self, error: Exception) -> None:
+        first = _first_of(error)
+        if lacks_room(first):
+            self._recorder.host_disk_full()
+        elif isinstance(first, HarnessError):
+            self._recorder.harness_failed(str(first))
+        else:
+            self._recorder.harness_failed(f"{type(first).__name__}: {first}")
 
     def _carry_out(self, plan: Plan, runtime: Runtime) -> None:
         cell, recorder, self._runtime = self._cell, self._recorder, runtime
@@ -262,8 +270,8 @@ class Run:
             monitor.on_look(look, line)
 
 
-def _first_of(error: HarnessError) -> HarnessError:
+def _first_of(error: Exception) -> Exception:
     """Return what went wrong first: what cleaning up met after it only follows from that."""
-    while isinstance(error.__context__, HarnessError):
+    while isinstance(error, HarnessError) and isinstance(error.__context__, HarnessError):
         error = error.__context__
     return error

@@ -15,8 +15,18 @@ from harness.cluster.watch import Look
 from harness.engine.outcome import Facts
 from harness.engine.planned_run import PlannedRun
 from harness.model.clients import ClientReport
-from harness.model.events import ClientSettled, Event, FaultChanged, NodeChanged, QuorumSeen, Sampled, StepChanged
+from harness.model.events import (
+    ClientSettled,
+    Event,
+    FaultChanged,
+    HostShort,
+    NodeChanged,
+    QuorumSeen,
+    Sampled,
+    StepChanged,
+)
 from harness.model.incidents import Incident, IncidentKind
+from harness.model.outcome_names import HOST_NOT_STARVED
 from harness.model.runs import Evidence
 from harness.rundir.journal import Journal
 from harness.rundir.parts import RunFolder
@@ -66,7 +76,10 @@ class Recorder:
         """Append an event to the journal; return its line."""
         if isinstance(event, FaultChanged):
             self._follow(event)
-        return self._journal.write(event)
+        line = self._journal.write(event)
+        if self._journal.disk_is_full:
+            self.host_disk_full()
+        return line
 
     def _follow(self, change: FaultChanged) -> None:
         with self._lock:
@@ -162,6 +175,13 @@ class Recorder:
     def harness_failed(self, story: str) -> None:
         """The harness or the host itself failed."""
         self.report(Incident(IncidentKind.HARNESS_FAILED, "", story))
+
+    def host_disk_full(self) -> None:
+        """The disk that all is written to has no room left: the plan cannot go on, and the build is not to blame."""
+        if IncidentKind.HOST_GAVE_OUT not in self._incidents:
+            reason = f"disk: no room is left on that of {self.folder.path}"
+            incident = Incident(IncidentKind.HOST_GAVE_OUT, HOST_NOT_STARVED, reason)
+            self.report(incident, self._journal.write(HostShort(reason)))
 
     def expectation_unmet(self, incident: Incident, line: int, node: int | None) -> None:
         """An expectation was not met; the log of the node that it is about says most about why."""

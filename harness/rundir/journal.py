@@ -13,7 +13,9 @@ from types import TracebackType
 from typing import Any, get_args
 
 from harness.base.errors import HarnessError
+from harness.base.files import PARTIAL
 from harness.base.json import parse_json, plain, record_of, written
+from harness.base.room import HeldRoom, lacks_room
 from harness.model.events import Event, Unknown
 
 _KINDS = {event.kind: event for event in get_args(Event) if event is not Unknown}
@@ -42,11 +44,17 @@ class Entry:
 
 
 class Journal:
-    """Append-only; may be written by several threads of a run."""
+    """Append-only; may be written by several threads of a run.
+
+    It holds some room on its disk: where that fills up, what comes then can still be written, and a result after it.
+    `disk_is_full` says that this has happened.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._stream = path.open("a", encoding="utf-8")
+        self.disk_is_full = False
+        self._stream = path.open("ab", buffering=0)
+        self._room = HeldRoom(path.with_name(f"{PARTIAL}{path.name}-room"))
         self._lock = threading.Lock()
         self._began = time.monotonic()
         self._lines = 0
@@ -57,11 +65,13 @@ class Journal:
     def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
         with self._lock, suppress(OSError):  # the write that failed has said so
             self._stream.close()
+        self._room.release()
 
     def write(self, event: Event) -> int:
         """Append an event; return its line number, which is what evidence points at.
 
-        Raises ValueError for one with NaN in it: no reader would read on behind that; HarnessError on a full disk.
+        Raises ValueError for one with NaN in it: no reader would read on behind that; HarnessError where the disk is
+        full, and no room is held any more.
         """
         with self._lock:
             if self._stream.closed:  # a thread that was late
@@ -69,10 +79,8 @@ class Journal:
             number = self._lines + 1
             now = datetime.now(UTC).isoformat(timespec="milliseconds")
             entry = Entry(number, round(time.monotonic() - self._began, 3), now, event)
-            line = written(line_of(entry)) + "\n"
             try:
-                self._stream.write(line)
-                self._stream.flush()
+                self._append(f"{written(line_of(entry))}\n".encode())
             except OSError as error:
                 raise HarnessError(
                     f"{self.path} cannot be written: {error.strerror}.",
@@ -80,6 +88,15 @@ class Journal:
                 ) from error
             self._lines = number
             return number
+
+    def _append(self, line: bytes) -> None:
+        while line:
+            try:
+                line = line[self._stream.write(line) :]
+            except OSError as error:
+                if not (lacks_room(error) and self._room.release()):
+                    raise
+                self.disk_is_full = True
 
 
 def line_of(entry: Entry) -> dict[str, Any]:

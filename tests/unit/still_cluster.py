@@ -1,11 +1,14 @@
 """A cluster that does nothing by itself, and a run of a scenario on it: no JVM, no waiting."""
 
+import errno
+import os
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+from harness.base.files import PARTIAL
 from harness.cluster.install import Install
 from harness.cluster.probes import Quorum
 from harness.cluster.runtime.loopback_runtime import OnLoopback
@@ -62,6 +65,37 @@ class ShutEyes:
     @contextmanager
     def resting(self):
         yield
+
+
+class FillingDisk:
+    """A disk that a journal lies on and that fills up, in the middle of a line, but for the room that is held there."""
+
+    def __init__(self, folder: Path, errno=errno.ENOSPC):
+        self.folder, self.errno, self.is_full, self._held_nothing = folder, errno, False, False
+
+    def is_under(self, journal):
+        self._stream, journal._stream = journal._stream, self
+
+    @property
+    def held(self):
+        return list(self.folder.rglob(f"{PARTIAL}*"))
+
+    @property
+    def closed(self):
+        return self._stream.closed
+
+    def fill_again(self):
+        self._held_nothing = True
+
+    def write(self, data):
+        if not self.is_full or not (self.held or self._held_nothing):
+            return self._stream.write(data)
+        if len(data) > 5:
+            return self._stream.write(data[:5])
+        raise OSError(self.errno, os.strerror(self.errno))
+
+    def close(self):
+        self._stream.close()
 
 
 def take_place_of_live_ones(monkeypatch: pytest.MonkeyPatch, cluster=StillCluster, watcher=ShutEyes) -> None:

@@ -1,5 +1,6 @@
 """The walk through a plan, on a cluster that does what the test says."""
 
+import re
 import signal
 import subprocess
 import time
@@ -8,7 +9,7 @@ from types import SimpleNamespace
 from typing import ClassVar
 
 import pytest
-from still_cluster import ShutEyes, StillCluster, run_still, take_place_of_live_ones
+from still_cluster import FillingDisk, ShutEyes, StillCluster, run_still, take_place_of_live_ones
 
 from harness.base.errors import HarnessError
 from harness.base.processes import bare_environment
@@ -18,7 +19,7 @@ from harness.cluster.probes import Quorum
 from harness.cluster.protocol import Unreachable
 from harness.cluster.runtime.loopback_runtime import OnLoopback
 from harness.cluster.watch import Look
-from harness.engine import step_runner
+from harness.engine import executor, step_runner
 from harness.engine.cancel import Cancellation, RunCancelled
 from harness.model.clients import ClientReport
 from harness.model.events import FaultChanged, HostShort, OutcomeDecided, PhaseStarted, Sampled, StepChanged
@@ -165,6 +166,40 @@ def test_an_action_is_skipped_when_its_condition_does_not_hold(tmp_path):
 def test_a_fault_of_the_harness_breaks_the_run_and_says_so(tmp_path):
     result, *_ = run(tmp_path, guard(Looks(KeyError("oops"))))
     assert (result.outcome, result.reason) == (Outcome.BROKEN, "KeyError: 'oops'")
+
+
+class Filling:
+    """An action that fills the disk of the run's folder, and may itself meet that."""
+
+    description = "fill it"
+
+    def __init__(self, monkeypatch, folder, fails=None):
+        self.disk, self.fails, make = FillingDisk(folder), fails, executor.Journal
+
+        def journal_on_it(path):
+            journal = make(path)
+            self.disk.is_under(journal)
+            return journal
+
+        monkeypatch.setattr(executor, "Journal", journal_on_it)
+
+    def perform(self, _world):
+        self.disk.is_full = True
+        if self.fails:
+            raise self.fails
+
+
+@pytest.mark.parametrize("meets_it", [None, OSError(28, "No space left on device")], ids=["journal", "harness"])
+def test_a_disk_that_fills_up_within_a_moment_is_the_hosts_doing_and_leaves_a_whole_result(
+    tmp_path, monkeypatch, meets_it
+):
+    deed = Deed()
+    result, events, _ = run(tmp_path, do(Filling(monkeypatch, tmp_path, meets_it)), guard(Looks(True)), do(deed))
+    assert (result.outcome, result.expectation, deed.done) == (Outcome.INCONCLUSIVE, "host_not_starved", 0)
+    assert re.fullmatch(r"disk: no room is left on that of .*/runs/s/stock/1", result.reason)
+    assert HostShort(result.reason) in events
+    assert events[-1] == OutcomeDecided("INCONCLUSIVE", "host_not_starved", result.reason)
+    assert not list(tmp_path.rglob(".partial-*"))
 
 
 def test_eyes_that_close_break_the_run_whatever_else_is_seen(tmp_path, monkeypatch):

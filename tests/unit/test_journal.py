@@ -2,13 +2,14 @@
 
 import contextlib
 import dataclasses
+import errno
 import json
-from pathlib import Path
 from typing import get_args
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from still_cluster import FillingDisk
 
 from harness.base.errors import HarnessError
 from harness.model.events import Event, Noted, PhaseStarted, Sampled, Unknown, is_of_the_plan
@@ -164,7 +165,35 @@ def test_what_no_reader_would_read_is_not_written(tmp_path):
     assert [entry.seq for entry in read_journal(journal.path)] == [1, 2]
 
 
-def test_a_journal_on_a_full_disk_says_so():
+def test_a_journal_on_a_full_disk_says_so(tmp_path):
+    path = tmp_path / "journal.jsonl"
+    path.symlink_to("/dev/full")
     full = pytest.raises(HarnessError, match="cannot be written: No space left on device")
-    with full, Journal(Path("/dev/full")) as journal:
+    with full, Journal(path) as journal:
         journal.write(Noted("x"))
+
+
+def test_what_comes_when_the_disk_fills_up_is_written_to_room_that_was_held(tmp_path):
+    disk = FillingDisk(tmp_path)
+    with Journal(tmp_path / "journal.jsonl") as journal:
+        disk.is_under(journal)
+        journal.write(Noted("a"))
+        disk.is_full = True
+        assert not journal.disk_is_full
+        assert [journal.write(Noted("b")), journal.write(Noted("c"))] == [2, 3]
+        assert journal.disk_is_full
+        disk.fill_again()
+        with pytest.raises(HarnessError, match="cannot be written: No space left on device"):
+            journal.write(Noted("d"))
+    assert [entry.event.text for entry in read_journal(journal.path)] == ["a", "b", "c"]
+
+
+def test_room_is_given_back_only_for_want_of_room_and_at_the_end(tmp_path):
+    disk = FillingDisk(tmp_path)
+    with Journal(tmp_path / "journal.jsonl") as journal:
+        disk.is_under(journal)
+        disk.is_full, disk.errno = True, errno.EIO
+        with pytest.raises(HarnessError, match="cannot be written: Input/output error"):
+            journal.write(Noted("a"))
+        assert disk.held
+    assert [path.name for path in tmp_path.iterdir()] == ["journal.jsonl"]

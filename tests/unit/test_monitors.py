@@ -319,7 +319,25 @@ def test_a_node_that_the_host_had_no_room_for_does_not_count_against_the_build(r
     assert incident.reason.startswith(resource)
 
 
-def test_a_node_whose_disk_a_fault_has_filled_dies_by_its_own_doing(record, tmp_path):
+@pytest.mark.parametrize(
+    ("free", "written", "kind"),
+    [
+        (5, 2**31, IncidentKind.HOST_GAVE_OUT),
+        (33, 2**31, IncidentKind.NODE_DIED),
+        (5, 10, IncidentKind.NODE_DIED),
+    ],
+    ids=["full", "room left", "filled by the nodes"],
+)
+def test_a_node_that_dies_on_a_full_disk_cannot_log_that(record, tmp_path, monkeypatch, free, written, kind):
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=free * 2**20))
+    monkeypatch.setattr(node_alive, "_MOST_WRITTEN_BYTES", written)
+    record.folder = RunFolder(tmp_path, PATH)
+    NodeAlive(record, cluster_of()).on_node(dead_node(tmp_path, "INFO fine\n"), 7)
+    assert record.incidents[0][0].kind is kind
+
+
+def test_a_node_whose_disk_a_fault_has_filled_dies_by_its_own_doing(record, tmp_path, monkeypatch):
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=0))
     record.folder = RunFolder(tmp_path, PATH)
     monitor = NodeAlive(record, cluster_of())
     monitor.fill_disk_of(1)

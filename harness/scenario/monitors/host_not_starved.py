@@ -6,7 +6,6 @@ what goes wrong; only where next to nothing gets done do they spoil the run as w
 
 from __future__ import annotations
 
-import shutil
 import threading
 import time
 from collections import deque
@@ -14,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import ClassVar
 
-from harness.base.paths import nearest_existing
+from harness.base.room import LEAST_DISK_BYTES, free_bytes
 from harness.cluster.cluster import Cluster
 from harness.cluster.host_accounts import RaftThreads, is_runnable
 from harness.cluster.node import Node, NodeState
@@ -28,7 +27,6 @@ from harness.scenario.slowness import HostInterval, Slowness, blame_of_others, s
 from harness.scenario.verbs import monitor
 
 STALL_LIMIT_SECONDS = 1.0
-LEAST_DISK_BYTES = 32 * 2**20
 _LOOK_EVERY_SECONDS = 0.2
 _MEASURE_EVERY_SECONDS = 1.0
 _HOPELESS_SECONDS = 10.0
@@ -140,9 +138,9 @@ class HostNotStarved(Monitor):
         recently = self.slowness(time.monotonic() - _HOPELESS_SECONDS)
         if recently.is_hopeless:
             self._report(IncidentKind.HOST_STALLED, recently.reason)
-        folder = nearest_existing(self.record.folder.path)
-        if (free := shutil.disk_usage(folder).free) < LEAST_DISK_BYTES:
-            self._report(IncidentKind.HOST_GAVE_OUT, f"disk: only {free / 2**20:.0f} MiB are free on that of {folder}")
+        if (free := free_bytes(self.record.folder.path)) < LEAST_DISK_BYTES:
+            where = f"on that of {self.record.folder.path}"
+            self._report(IncidentKind.HOST_GAVE_OUT, f"disk: only {free / 2**20:.0f} MiB are free {where}")
 
     def _report(self, kind: IncidentKind, reason: str) -> None:
         """Report the first incident of a kind: a journal on a full disk must not be flooded."""

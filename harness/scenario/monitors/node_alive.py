@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import ClassVar
 
+from harness.base.room import LEAST_DISK_BYTES, free_bytes
 from harness.base.tails import tail
 from harness.cluster.cluster import Cluster
 from harness.cluster.host_accounts import out_of_memory_kills, resident_bytes
@@ -112,10 +113,14 @@ class NodeAlive(Monitor):
         return ""
 
     def _had_no_room(self, node: Node) -> bool:
-        """Whether the host had no room for it, and neither a fault nor the nodes themselves took that."""
-        if node.id in self._filled or not _ends_with(node.folder, _DISK_FULL):
+        """Whether the host had no room for it, and neither a fault nor the nodes themselves took that.
+
+        On a full disk a node cannot log that either.
+        """
+        if node.id in self._filled:
             return False
-        return _written(self.record.folder.nodes) < _MOST_WRITTEN_BYTES
+        full = free_bytes(node.folder) < LEAST_DISK_BYTES or _ends_with(node.folder, _DISK_FULL)
+        return full and _written(self.record.folder.nodes) < _MOST_WRITTEN_BYTES
 
     def _was_killed_for_memory(self, node: Node) -> bool:
         return node.exit_code == -signal.SIGKILL and out_of_memory_kills() > self._kills
