@@ -443,6 +443,32 @@ def test_a_node_that_the_kernel_ended_for_memory_is_the_hosts_unless_it_took_the
     assert record.stories == [(kind, story)]
 
 
+NO_THREAD = "java.lang.OutOfMemoryError: unable to create native thread: possibly out of memory or process limits\n"
+
+
+@pytest.mark.parametrize(
+    ("threads", "words", "kind"),
+    [
+        (100, NO_THREAD, IncidentKind.HOST_GAVE_OUT),
+        (4000, NO_THREAD, IncidentKind.NODE_DIED),
+        (0, NO_THREAD, IncidentKind.NODE_DIED),
+        (100, "java.lang.OutOfMemoryError: Java heap space\n", IncidentKind.NODE_DIED),
+    ],
+    ids=["a limit", "a leak", "never seen", "no thread's matter"],
+)
+def test_a_node_that_gets_no_thread_is_the_hosts_unless_it_has_many(
+    record, tmp_path, monkeypatch, threads, words, kind
+):
+    monkeypatch.setattr(node_alive, "threads_of", lambda _: threads)
+    record.folder = RunFolder(tmp_path, PATH)
+    node = dead_node(tmp_path, words)
+    monitor = NodeAlive(record, cluster_of(node))
+    monitor.on_look(Look(1.0, Quorum(), {}), 2)
+    monitor.on_node(node, 7)
+    assert record.incidents[0][0].kind is kind
+    assert record.incidents[0][0].reason.startswith("threads: a limit") == (kind is IncidentKind.HOST_GAVE_OUT)
+
+
 def test_how_a_node_ends_when_the_plan_is_over_is_no_crash(record, tmp_path):
     monitor = NodeAlive(record, cluster_of())
     monitor.stop()

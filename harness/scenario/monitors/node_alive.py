@@ -12,7 +12,7 @@ from typing import ClassVar
 from harness.base.room import LEAST_DISK_BYTES, free_bytes
 from harness.base.tails import tail
 from harness.cluster.cluster import Cluster
-from harness.cluster.host_accounts import out_of_memory_kills, resident_bytes
+from harness.cluster.host_accounts import out_of_memory_kills, resident_bytes, threads_of
 from harness.cluster.node import Node, NodeState
 from harness.cluster.watch import Look
 from harness.model.events import Noted
@@ -33,6 +33,9 @@ _DISK_FULL = re.compile(rb"No space left on device|Disk quota exceeded")
 _NO_MEMORY = re.compile(rb"insufficient memory for the Java Runtime Environment|errno=12\)")
 # A run writes some 50 MB; what its own nodes filled is not the host's want of room.
 _MOST_WRITTEN_BYTES = 2 * 2**30
+# HotSpot's words, of an OutOfMemoryError and of its own warning, where a limit of the host leaves a process no thread.
+_NO_THREAD = re.compile(rb"unable to create native thread|pthread_create failed \(EAGAIN\)")
+_MANY_THREADS = 400  # of a node, which needs some 100
 _BLOCK = 512
 _GROWN_TIMES = 4
 
@@ -110,6 +113,8 @@ class NodeAlive(Monitor):
             return f"memory: the kernel's out-of-memory killer ended node {node.id}"
         if _ends_with(node.folder, _NO_MEMORY):
             return f"memory: the host gave the JVM of node {node.id} none"
+        if self._sizes.has_few_threads(node) and _ends_with(node.folder, _NO_THREAD):
+            return f"threads: a limit of the host left node {node.id} none"
         return ""
 
     def _had_no_room(self, node: Node) -> bool:
@@ -127,11 +132,12 @@ class NodeAlive(Monitor):
 
 
 class NodeSizes:
-    """How much memory each process held when it became ready, and holds now."""
+    """How much memory each process held when it became ready, and holds now; and how many threads."""
 
     def __init__(self) -> None:
         self._first: dict[int, int] = {}
         self._newest: dict[int, int] = {}
+        self._threads: dict[int, int] = {}
 
     def note_first(self, node: Node) -> None:
         """Take what a node needs."""
@@ -140,11 +146,16 @@ class NodeSizes:
     def note_newest(self, node: Node) -> None:
         """Take what it has."""
         self._newest[node.id] = resident_bytes(node.pid) or self._newest.get(node.id, 0)
+        self._threads[node.id] = threads_of(node.pid) or self._threads.get(node.id, 0)
 
     def has_grown(self, node: Node) -> bool:
         """Whether it took several times what it needed, as one that leaks."""
         first = self._first.get(node.id, 0)
         return first > 0 and self._newest.get(node.id, 0) > _GROWN_TIMES * first
+
+    def has_few_threads(self, node: Node) -> bool:
+        """Whether it was seen, and had no more threads than one that leaks none may have."""
+        return 0 < self._threads.get(node.id, 0) < _MANY_THREADS
 
 
 def _written(folder: Path) -> int:
