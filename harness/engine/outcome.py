@@ -140,6 +140,7 @@ def measures(
         figures |= {
             "acked_records": sum(each.acknowledged for each in clients),
             "failed_records": sum(each.failed for each in clients),
+            "unanswered_records": sum(each.unanswered for each in clients),
             "lost_records": sum(each.lost for each in clients),
             "duplicate_records": sum(each.duplicates for each in clients),
             "longest_stall_seconds": round(max(each.longest_pause_seconds for each in clients), 3),

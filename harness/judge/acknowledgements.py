@@ -1,8 +1,9 @@
 """Whether the candidate's clients get as much acknowledged as base's; pure.
 
 Base's own worst run is the measure. A run of the candidate is worse when it stays below that by a fifth of its records
-or more: a few that fail while a leader goes are noise. Of a run that failed as base's did only many records say
-something: it ended at its failure.
+or more: a few that fail while a leader goes are noise. What had no answer when the client ended, seconds after it had
+sent the last, was not acknowledged either. Of a run that failed as base's did only many records say something: it ended
+at its failure.
 """
 
 from __future__ import annotations
@@ -25,14 +26,27 @@ class _Sent:
 
     acknowledged: int
     failed: int
+    unanswered: int
+
+    @property
+    def total(self) -> int:
+        """How many were sent."""
+        return self.acknowledged + self.failed + self.unanswered
 
     @property
     def share(self) -> float:
-        """The share that was acknowledged, of all whose end is known."""
-        return self.acknowledged / (self.acknowledged + self.failed)
+        """The share that was acknowledged, of all."""
+        return self.acknowledged / self.total
+
+    @property
+    def others(self) -> str:
+        """What became of those that were not acknowledged."""
+        if not self.unanswered:
+            return "the others failed"
+        return f"{self.failed} failed, {self.unanswered} had no answer" if self.failed else "the others had no answer"
 
     def __str__(self) -> str:
-        return f"{self.acknowledged} of {self.acknowledged + self.failed}"
+        return f"{self.acknowledged} of {self.total}"
 
 
 def judge_acknowledgements(declaration: Declaration, results: Sequence[RunResult]) -> list[RunResult]:
@@ -57,14 +71,14 @@ def _too_few(base: Sequence[RunResult], result: RunResult) -> str:
     worst = min(before, key=lambda sent: sent.share)
     if now.share > worst.share - _MARGIN:
         return ""
-    return f"{now} records were acknowledged, against {worst} in base's worst run: the others failed"
+    return f"{now} records were acknowledged, against {worst} in base's worst run: {now.others}"
 
 
 def _is_telling(sent: _Sent) -> bool:
-    return sent.acknowledged + sent.failed >= _MANY
+    return sent.total >= _MANY
 
 
 def _sent(run: RunResult) -> _Sent | None:
     """Return what became of a run's records; None where it sent none."""
-    sent = _Sent(*(int(run.measures.get(f"{what}_records", 0)) for what in ("acked", "failed")))
-    return sent if sent.acknowledged + sent.failed else None
+    sent = _Sent(*(int(run.measures.get(f"{what}_records", 0)) for what in ("acked", "failed", "unanswered")))
+    return sent if sent.total else None

@@ -10,10 +10,11 @@ from dataclasses import dataclass, field
 class ClientReport:
     """One client's report. `acknowledged` are records, transactions or deliveries, as `description` says.
 
-    `failures` counts errors by their name. `lost` was acknowledged and is gone, `duplicates` is there more than once;
-    `violations` are sentences about what else must not be. `binding` says whether a loss counts against the build:
-    acks=1 promises nothing when a leader goes. `unread` says why it could not be checked, empty when it was; `detail`
-    is worth knowing and decides nothing.
+    `failures` counts errors by their name, `unanswered` the records that were neither acknowledged nor failed when the
+    client ended (0 of transactions, and in journals that do not know it). `lost` was acknowledged and is gone,
+    `duplicates` is there more than once; `violations` are sentences about what else must not be. `binding` says whether
+    a loss counts against the build: acks=1 promises nothing when a leader goes. `unread` says why it could not be
+    checked, empty when it was; `detail` is worth knowing and decides nothing.
     """
 
     name: str
@@ -27,11 +28,17 @@ class ClientReport:
     detail: str = ""
     unread: str = ""
     binding: bool = True
+    unanswered: int = 0
 
     @property
     def failed(self) -> int:
         """How many requests failed for good."""
         return sum(self.failures.values())
+
+    @property
+    def not_acknowledged(self) -> Mapping[str, int]:
+        """How many requests were not acknowledged, by the name of an error, or `unanswered`."""
+        return {**self.failures, **({"unanswered": self.unanswered} if self.unanswered else {})}
 
 
 def broken_promises(reports: Sequence[ClientReport]) -> list[str]:

@@ -244,7 +244,7 @@ def _lost(rehearsals: Sequence[Rehearsal]) -> str:
 
 def _is_odd(client: ClientReport) -> bool:
     """Return whether a reader must see a client's row at once."""
-    return bool(client.lost or client.duplicates or client.failed or client.violations or client.unread)
+    return bool(client.lost or client.duplicates or client.not_acknowledged or client.violations or client.unread)
 
 
 def _quotes(found: Rehearsal, limits: Limits) -> tuple[Quote, ...]:

@@ -32,6 +32,7 @@ class Client(ABC):
         self.brokers = tuple(brokers)
         self.pauses = Pauses(keys)
         self.failures: Counter[str] = Counter()
+        self.unanswered = 0
         self._answered_seconds = AnsweredSeconds()
         self.stopping = threading.Event()
         self.patient = True
@@ -61,7 +62,7 @@ class Client(ABC):
         try:
             yield
         finally:
-            producer.flush(self.patience_seconds if self.patient else 0.0)
+            self.unanswered = producer.flush(self.patience_seconds if self.patient else 0.0)
             self.pauses.close()
 
     def answered(self, key: Hashable = 0, latency_seconds: float | None = None) -> None:
@@ -102,6 +103,9 @@ class Client(ABC):
 
         What was acknowledged before a client failed is promised all the same.
         """
+        return replace(self._compared(brokers), unanswered=self.unanswered)
+
+    def _compared(self, brokers: Sequence[Address]) -> ClientReport:
         if self._thread.is_alive():
             return self.unread("the client did not end")
         try:

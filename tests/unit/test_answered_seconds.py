@@ -4,6 +4,7 @@ import time
 
 import pytest
 
+from harness.engine.outcome import measures
 from harness.model.clients import ClientReport
 from harness.model.events import ClientSeconds
 from harness.scenario.answered_seconds import AnsweredSeconds
@@ -72,6 +73,40 @@ def test_an_answer_ends_a_pause_and_a_failure_has_its_name_and_both_are_counted_
     assert dict(client.failures) == {"_MSG_TIMED_OUT": 1}
     seen = client.by_second()
     assert (seen.acknowledged, seen.failed) == ((0, 0, 1), (0, 0, 1))
+
+
+class Mute:
+    """A producer whose last records have no answer."""
+
+    def flush(self, _seconds):
+        return 790
+
+
+class Asking(Idle):
+    """A client of a mute producer."""
+
+    compared = True
+
+    def work(self) -> None:
+        with self.awaiting_answers(Mute()):
+            pass
+
+    def compare(self, brokers) -> ClientReport:
+        if not self.compared:
+            raise TimeoutError("nobody answers")
+        return ClientReport(self.name, self.description, 2, 0, 0, 0.0)
+
+
+@pytest.mark.parametrize("compared", [True, False], ids=["read back", "not read back"])
+def test_what_has_no_answer_when_a_client_ends_is_in_its_report(compared):
+    client = Asking("orders", "records", (), (0,))
+    client.compared = compared
+    client.start()
+    client.stop()
+    report = client.report(())
+    assert (report.unanswered, report.failed, bool(report.unread)) == (790, 0, not compared)
+    assert report.not_acknowledged == {"unanswered": 790}
+    assert measures([report], 1.0, {})["unanswered_records"] == 790
 
 
 def test_an_answer_costs_its_client_little():

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from still_cluster import FillingDisk
 
 from harness.base.errors import HarnessError
-from harness.model.events import Event, Noted, PhaseStarted, Sampled, Unknown, is_of_the_plan
+from harness.model.clients import ClientReport
+from harness.model.events import ClientSettled, Event, Noted, PhaseStarted, Sampled, Unknown, is_of_the_plan
 from harness.rundir.journal import Entry, Journal, line_of, read_journal, read_undamaged
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
@@ -72,6 +73,15 @@ def test_a_journal_is_split_at_line_feeds_only(tmp_path):
 
 def test_a_run_without_a_journal_has_no_events(tmp_path):
     assert list(read_journal(tmp_path / "journal.jsonl")) == []
+
+
+def test_a_report_of_a_client_that_does_not_know_what_had_no_answer_can_be_read(tmp_path):
+    path = tmp_path / "journal.jsonl"
+    report = ClientReport("orders", "records", 2, 0, 0, 1.0)
+    line = line_of(Entry(1, 0.5, "2026", ClientSettled(report)))
+    del line["report"]["unanswered"]
+    path.write_text(json.dumps(line) + "\n")
+    assert [entry.event for entry in read_journal(path)] == [ClientSettled(report)]
 
 
 def test_an_event_of_another_kind_is_passed_on_as_it_is(tmp_path):

@@ -316,11 +316,13 @@ def test_without_a_claim_the_candidate_is_measured_by_base_as_it_is() -> None:
     assert (same.effect, same.verdict) == (Effect.SAME, Verdict.SHIP)
 
 
-def sent(result: RunResult, acknowledged: int, failed: int) -> RunResult:
-    return replace(result, measures={"acked_records": float(acknowledged), "failed_records": float(failed)})
+def sent(result: RunResult, acknowledged: int, failed: int, unanswered: int | None = None) -> RunResult:
+    """Return a result with what became of its records; one of before does not know how many had no answer."""
+    known = {} if unanswered is None else {"unanswered_records": float(unanswered)}
+    return replace(result, measures={"acked_records": float(acknowledged), "failed_records": float(failed), **known})
 
 
-def acknowledged(*of_on: tuple[int, int], base=((800, 0),), outcome=H, of_base=H) -> VerdictRecord:
+def acknowledged(*of_on: tuple[int, ...], base=((800, 0),), outcome=H, of_base=H) -> VerdictRecord:
     """Judge turn1, in whose runs so many records were acknowledged and failed."""
     plan = declare("turn1", "a", repeats=len(of_on))
     shown = {"stock": base * (len(of_on) // len(base)), "patched-off": ((800, 0),) * len(of_on), "patched-on": of_on}
@@ -339,6 +341,18 @@ def test_a_candidate_whose_clients_get_hardly_anything_acknowledged_has_failed()
     cell = record.scenarios[0].cell("patched-on")
     assert (cell.label, cell.standing) == ("FAILED(records_acknowledged)", Standing.NOT_AS_CLAIMED)
     assert [run.check for run in record.runs if run.scenario == "turn1"] == [Check.PASSED, Check.PASSED, Check.FAILED]
+
+
+@pytest.mark.parametrize(
+    ("failed", "unanswered", "others"),
+    [(0, 790, "the others had no answer"), (12, 778, "12 failed, 778 had no answer")],
+)
+def test_records_that_had_no_answer_were_not_acknowledged(failed: int, unanswered: int, others: str) -> None:
+    record = acknowledged((2, failed, unanswered))
+    assert record.verdict is Verdict.HOLD
+    assert record.scenarios[0].cell("patched-on").label == "FAILED(records_acknowledged)"
+    assert f"(2 of 792 records were acknowledged, against 800 of 800 in base's worst run: {others})" in rests(record)[0]
+    assert acknowledged((2, failed, unanswered), base=((2, failed, unanswered),)).verdict is Verdict.SHIP
 
 
 @pytest.mark.parametrize(

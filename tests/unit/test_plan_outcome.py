@@ -182,6 +182,7 @@ def test_measures_name_their_units_and_sum_over_clients():
         "observer_recovers_seconds": 0.56,
         "acked_records": 15,
         "failed_records": 6,
+        "unanswered_records": 0,
         "lost_records": 1,
         "duplicate_records": 0,
         "longest_stall_seconds": 0.1,

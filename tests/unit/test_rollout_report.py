@@ -98,6 +98,14 @@ def test_the_page_names_turns_checks_and_losses():
     assert 'id="findings"' not in page(contrast=None)
 
 
+def test_the_page_names_records_that_had_no_answer():
+    found = sample.rollout()
+    silent = replace(sample.ORDERS, unanswered=790)
+    rehearsals = tuple(replace(each, clients=(silent,)) for each in found.rehearsals)
+    assert "790 unanswered" in whole_page(replace(found, rehearsals=rehearsals))
+    assert "unanswered" not in whole_page(found)
+
+
 def test_the_card_says_what_speaks_against_the_answer_and_the_page_what_was_noticed_and_what_was_not_rehearsed():
     found = replace(
         sample.rollout(), against="dies-on-load was not rehearsed.", not_rehearsed=("dies-on-load: Is it?",)

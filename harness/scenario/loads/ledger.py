@@ -180,7 +180,7 @@ class LedgerClient(Client):
             while not self.stopping.is_set():
                 self._send(producer, _BATCH)
         finally:
-            producer.flush(_LAST_ANSWERS_SECONDS if self.patient else 0.0)
+            self.unanswered = producer.flush(_LAST_ANSWERS_SECONDS if self.patient else 0.0)
 
     def _producer(self) -> Producer:
         told = {"on_delivery": self._told}
