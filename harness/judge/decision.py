@@ -185,7 +185,7 @@ def _case_of(declaration: Declaration, results: Sequence[RunResult], proof: Proo
     shown = _beside_base(declaration, shown, again)
     results = in_place(declaration, shown)
     ruled = {each.name: rule_scenario(declaration, each, results, shown) for each in declaration.scenarios}
-    costs = _costs(declaration, results)
+    costs = _costs(declaration, results, again)
     lost = () if declaration.is_of_two_releases else lacking(costs)
     return _Case(declaration, proof, shown, again, results, ruled, costs, lost)
 
@@ -226,10 +226,10 @@ def _beside_base(declaration: Declaration, results: Sequence[RunResult], again: 
     return [by_key.get(result.key, result) for result in results]
 
 
-def _costs(declaration: Declaration, results: Sequence[RunResult]) -> tuple[Cost, ...]:
+def _costs(declaration: Declaration, results: Sequence[RunResult], again: Collection[RunKey]) -> tuple[Cost, ...]:
     """Return what the candidate costs beside base; what every node of another release costs is no fault."""
     one_release = not declaration.is_of_two_releases
-    found = costs_of(declaration.compared, results, shipped_limits(), one_release=one_release)
+    found = costs_of(declaration.compared, results, shipped_limits(), one_release=one_release, again=again)
     return (*costs_everywhere(found, shipped_limits()), *found) if one_release else found
 
 

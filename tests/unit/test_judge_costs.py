@@ -15,7 +15,7 @@ from harness.judge.decision import NOT_ROLLED, decide
 from harness.model.arms import Role
 from harness.model.claims import Expected
 from harness.model.costs import CostLimit
-from harness.model.runs import Outcome, RunResult, Verdict
+from harness.model.runs import Outcome, RunKey, RunResult, Verdict
 from harness.model.verdict import ClaimStatus, ReasonSource
 
 BUSY = CostLimit("{role}_busy_percent", "the {role} took", "%", least=30, ratio=3, reason="r", any_outcome=True)
@@ -137,6 +137,31 @@ def test_where_the_host_held_base_back_its_waits_are_no_measure_for_those_of_the
         (False, "the host held the nodes back")
     ]
     assert over([held, {"wait_seconds": 1.0}], [{"wait_seconds": 15.0}] * 2) == ["wait_seconds"]
+
+
+APART = "one of both runs was made minutes after the other, asked once more"
+
+
+@pytest.mark.parametrize(
+    ("arms", "judged"),
+    [((), True), (("stock",), False), (("jar",), False), (("stock", "jar"), True)],
+    ids=["neither", "base's", "the candidate's", "both"],
+)
+def test_waits_are_not_compared_with_those_of_a_run_that_was_made_minutes_later(arms, judged):
+    quick, slow = {"wait_seconds": 1.0, "total_seconds": 1.0}, {"wait_seconds": 9.0, "total_seconds": 90.0}
+    again = frozenset(RunKey("turn1", arm, 1) for arm in arms)
+    found = costs_of([("stock", "jar")], runs([quick], [slow]), LIMITS, again=again)
+    assert {cost.figure: (cost.over, cost.not_judged) for cost in found} == {
+        "total_seconds": (True, ""),
+        "wait_seconds": (True, "") if judged else (False, APART),
+    }
+
+
+def test_of_several_rounds_those_count_in_which_both_runs_were_made_together():
+    base, slow = [{"wait_seconds": 1.0}] * 2, [{"wait_seconds": 9.0}, {"wait_seconds": 1.0}]
+    again = {RunKey("turn1", "jar", 1)}
+    (cost,) = costs_of([("stock", "jar")], runs(base, slow), LIMITS, again=again)
+    assert (cost.candidate, cost.over, cost.rounds, cost.not_judged) == (1.0, False, 1, "")
 
 
 @pytest.mark.parametrize(("times", "is_over"), [(1, False), (2, True), (3, True)])

@@ -214,6 +214,20 @@ def test_a_crash_of_base_does_not_make_the_measure_of_what_clients_got():
     assert "patched-on fails records_acknowledged" in record.sentence
 
 
+@pytest.mark.parametrize(
+    ("on", "verdict"),
+    [(H, Verdict.HOLD), ([KNOWN, H], Verdict.SHIP), ([STARVED, H], Verdict.SHIP)],
+    ids=["beside base", "after a crash", "after the host spoiled it"],
+)
+def test_what_a_spare_waited_for_is_not_held_against_a_base_of_minutes_before(on, verdict):
+    seconds = {"stock": 1.0, "patched-off": 1.0, "patched-on": 90.0}
+    results = [replace(run, measures={"longest_stall_seconds": seconds[run.arm]}) for run in ran("turn1", H, H, on)]
+    record = decide(plan("turn1", "turn2"), [*results, *ran("turn2", R, R, H)])
+    assert record.verdict is verdict
+    said = [each for each in record.not_tested if "made minutes after the other" in each]
+    assert len(said) == (verdict is Verdict.SHIP)
+
+
 shows = st.sampled_from([H, R, GUARD, KNOWN, STARVED, None])
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from statistics import median
 
@@ -10,9 +10,10 @@ from harness.judge.costs.held_back import was_held_back
 from harness.judge.costs.limits import limit_of
 from harness.judge.costs.rounds import Round, rounds_of
 from harness.model.costs import Cost, CostLimit
-from harness.model.runs import RunResult
+from harness.model.runs import RunKey, RunResult
 
 HELD_BACK = "the host held the nodes back"
+APART = "one of both runs was made minutes after the other, asked once more"
 
 
 def costs_of(
@@ -21,17 +22,19 @@ def costs_of(
     limits: Sequence[CostLimit],
     *,
     one_release: bool = True,
+    again: Collection[RunKey] = (),
 ) -> tuple[Cost, ...]:
     """Return every figure that has a limit and was measured on both sides, or ought to have been, by scenario.
 
-    `compared` are the names of a control and of the arm held against it; `one_release` says that both are of one.
+    `compared` are the names of a control and of the arm held against it; `one_release` says that both are of one;
+    `again` are the runs in whose place one stands that was made later.
     """
     scenarios = dict.fromkeys(run.scenario for run in runs)
     return tuple(
         cost
         for scenario in scenarios
         for control, arm in compared
-        for cost in _costs(rounds_of(runs, scenario, control, arm), limits, one_release)
+        for cost in _costs(rounds_of(runs, scenario, control, arm, again), limits, one_release)
     )
 
 
@@ -66,7 +69,7 @@ def _unmeasured(lacking: Sequence[Round], name: str, limit: CostLimit, descripti
 
 def _cost(measured: Sequence[Round], name: str, limit: CostLimit, description: str) -> Cost:
     compared = [(each, pair) for each in measured if (pair := each.comparable(name, limit))]
-    judged = [pair for each, pair in compared if not (limit.waits and was_held_back(each.base, each.candidate))]
+    judged = [pair for each, pair in compared if not _why_no_measure(each, limit)]
     shown = judged or [pair for _, pair in compared] or [each.measured(name) for each in measured]
     base = median(before for before, _ in shown)
     worse = sum(now > allowed(limit, before) for before, now in judged)
@@ -83,8 +86,21 @@ def _cost(measured: Sequence[Round], name: str, limit: CostLimit, description: s
         allowed=round(allowed(limit, base), 3),
         over=2 * worse > len(judged),
         rounds=len(shown),
-        not_judged="" if judged else HELD_BACK if compared else "the runs were not decided alike",
+        not_judged="" if judged else _why_none(compared, limit),
     )
+
+
+def _why_none(compared: Sequence[tuple[Round, tuple[float, float]]], limit: CostLimit) -> str:
+    """Return why no round was judged: for the host's sake, where that holds for any of them."""
+    reasons = [_why_no_measure(each, limit) for each, _ in compared] or ["the runs were not decided alike"]
+    return HELD_BACK if HELD_BACK in reasons else reasons[0]
+
+
+def _why_no_measure(each: Round, limit: CostLimit) -> str:
+    """Return why base's figure is no measure for the candidate's, empty where it is: wall time is the host's too."""
+    if limit.waits and was_held_back(each.base, each.candidate):
+        return HELD_BACK
+    return APART if limit.waits and each.apart else ""
 
 
 def allowed(limit: CostLimit, base: float) -> float:

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from harness.model.costs import CostLimit
-from harness.model.runs import Outcome, RunResult
+from harness.model.runs import Outcome, RunKey, RunResult
 
 _CARRIED_OUT = frozenset({Outcome.PASSED, Outcome.FAILED, Outcome.INCONCLUSIVE})
 
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """A run of the control, and the candidate's of the same repeat."""
+    """A run of the control, and the candidate's of the same repeat.
+
+    They are `apart` where one of them was asked once more, minutes later and with fewer clusters beside it, and the
+    other was not.
+    """
 
     base: RunResult
     candidate: RunResult
+    apart: bool = False
 
     def has(self, name: str) -> bool:
         """Whether a figure was measured on both sides."""
@@ -52,9 +57,18 @@ class Round:
         return (max(base for base, _ in pairs), max(candidate for _, candidate in pairs)) if pairs else None
 
 
-def rounds_of(runs: Sequence[RunResult], scenario: str, control: str, arm: str) -> list[Round]:
-    """Return the rounds of a scenario in which both arms have a run that this verification made."""
+def rounds_of(
+    runs: Sequence[RunResult], scenario: str, control: str, arm: str, again: Collection[RunKey] = ()
+) -> list[Round]:
+    """Return the rounds of a scenario in which both arms have a run that this verification made.
+
+    `again` are the runs that were asked once more, and in whose place another one stands.
+    """
     of = {(run.arm, run.repeat): run for run in runs if run.scenario == scenario and not run.origin}
     repeats = sorted({repeat for _, repeat in of})
     pairs = ((of.get((control, repeat)), of.get((arm, repeat))) for repeat in repeats)
-    return [Round(base, candidate) for base, candidate in pairs if base and candidate]
+    return [
+        Round(base, candidate, apart=(base.key in again) != (candidate.key in again))
+        for base, candidate in pairs
+        if base and candidate
+    ]
