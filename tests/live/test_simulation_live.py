@@ -45,7 +45,10 @@ def test_a_jar_in_which_nothing_is_wrong_holds_every_property_that_stock_holds(j
 def test_a_voter_that_lost_its_disk_and_is_refused_is_found_and_replayed(jars, tmp_path):
     """KAFKA-12181 taken back: the leader throws at a fetch that begins before an earlier one."""
     pair = jars("fetch-offset-may-not-fall")
-    found = simulate(pair, "60s", 60, tmp_path / "logs")
+    # Which seeds come is chance, and how many the host's doing: more are asked until one shows it.
+    rounds = (simulate(pair, "30s", 30, tmp_path / "logs") for _ in range(8))
+    found = next((each for each in rounds if each.failed), None)
+    assert found, "no seed showed it in four minutes"
     assert {each.name for each in found.failed} == {
         f"{VOTERS}#aVoterThatLostItsDiskComesBackWithItsDirectoryId",
     }

@@ -159,3 +159,19 @@ def test_a_path_cannot_name_a_scheme_and_no_log_text_is_markup():
 def test_equal_input_gives_equal_bytes():
     contrast = Contrast("a", "b", (FOUND,))
     assert render_diff(contrast, TOTALS, OUT) == render_diff(contrast, TOTALS, OUT)
+
+
+def test_of_two_kafkas_what_only_informs_is_counted_and_what_is_worded_anew_is_named():
+    informs = replace(FOUND, level="INFO")
+    reworded = ("“a voter came” is “a voter joined”",)
+    shown = render_diff(
+        Contrast("a", "b", (informs,), of_two_kafkas=True, renamed=reworded),
+        TOTALS,
+        OUT,
+    )
+    assert "1 that only informs is counted below" in unescape(shown)
+    assert "<li>INFO: 1 message type differs" in shown
+    assert "1 compared as the same, in other words" in shown
+    assert 'href="findings.json"' in shown
+    assert "logs/findings.json" not in shown
+    assert 'href="#findings"' in shown
