@@ -51,7 +51,8 @@ _UP = "60s"
 _UP_SECONDS = 60.0
 _PRODUCE_SECONDS = 1.5
 _CUT_BYTES = 20
-_BUSY = ("/bin/sh", "-c", "while :; do :; done")
+# Three seconds of the processor for each: a node without any could not even die when it is killed.
+_BUSY = ("/bin/sh", "-c", "ulimit -t 3; while :; do :; done")
 _BUSY_PROGRAMS = 8
 _CROWDED_SECONDS = 4.0
 _SEGMENT = "orders-0/00000000000000000000.log"
@@ -188,7 +189,7 @@ class _CrowdOut:
     description: str = "let the observer run only when nobody else wants to, beside busy programs on its processor"
 
     def perform(self, world: World) -> None:
-        """Start the busy programs, and let them be for a while; they end with the canary."""
+        """Start the busy programs, and let them be for a while; they end with the canary, or of their own accord."""
         processor = {min(os.sched_getaffinity(0))}
         _make_modest(world.cluster.nodes[self.node.find(world)].pid, processor)
         for _ in range(_BUSY_PROGRAMS):
