@@ -35,6 +35,7 @@ def repository(shown_files):
     return shown_files
 
 
+@pytest.mark.whole
 def test_the_pages_scenario_action_and_monitor_are_seen_in_journal_and_report(repository):
     command = ["verify", "--fresh", "--series", SERIES, "--scenarios", "my-scenarios", "--scenario", "leader-pauses"]
     done = subprocess.run(

@@ -156,7 +156,7 @@ def test_asked_to_end_in_the_middle_of_runs_it_says_how_to_resume_and_no_node_is
     assert left_behind(tmp_path) == []
 
 
-@pytest.mark.parametrize("seconds", [0.5, 1.2, 2.0])
+@pytest.mark.parametrize("seconds", [0.5, *(pytest.param(each, marks=pytest.mark.whole) for each in (1.2, 2.0))])
 def test_asked_to_end_while_it_compares_logs_it_says_how_to_resume_and_no_spark_is_left(
     start, tmp_path, shipped_verification, seconds
 ):

@@ -43,6 +43,7 @@ def verified(folder: Path, *words: str) -> dict[tuple[str, str], str]:
     return {(run["scenario"], run["arm"]): named[bool(run["expectation"])].format(**run) for run in runs}
 
 
+@pytest.mark.whole
 def test_the_incident_loses_stock_after_every_configured_address_was_tried_and_not_the_patch(tmp_path):
     shown = verified(tmp_path, "--scenario", "voters-replaced", "--arms", "base,on")
     assert shown == {

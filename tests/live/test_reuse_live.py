@@ -10,7 +10,7 @@ import pytest
 
 from harness.base.paths import cache_root
 
-pytestmark = [pytest.mark.live, pytest.mark.clusters]
+pytestmark = [pytest.mark.live, pytest.mark.clusters, pytest.mark.whole]
 
 SHORT = ("--scenario", "new-mechanism", "--arms", "base,on", "--tests", "none", "--no-coverage", "--builder", "ecj")
 UNDECIDED = 3  # of one scenario on two arms: what the series claims is asked of more
@@ -86,7 +86,6 @@ def _has_the_chart(folder: Path):
     assert "turn2 on patched-on" in page[page.index('id="spans-caption"') :]
 
 
-@pytest.mark.whole
 def test_base_runs_anew_with_fresh_and_where_what_was_kept_is_damaged(tmp_path):
     first = harness("verify", "--fresh", *SHORT, "--out", "first", cwd=tmp_path)
     assert first.returncode == UNDECIDED, first.stdout + first.stderr

@@ -69,7 +69,7 @@ def nodes_of(folder):
     return [words for words in command_lines if "kafka.Kafka" in words and any(str(folder) in word for word in words)]
 
 
-CUT = ("control", "forward-and-back", "dies-on-load")
+CUT = ("control", "forward-and-back")
 
 
 def passed(folder, *options):
@@ -81,7 +81,7 @@ def passed(folder, *options):
 
 @pytest.fixture(scope="module")
 def shipped(tmp_path_factory):
-    """Return the three rehearsals that the others vary: what passes and prints, and where."""
+    """Return the two rehearsals that the others vary: what passes and prints, and where."""
     return passed(tmp_path_factory.mktemp("cut"), *(word for name in CUT for word in ("--rehearse", name)))
 
 
@@ -136,8 +136,9 @@ def test_a_key_that_is_left_behind_is_warned_of_by_the_harness_as_kafka_says_not
     assert f"warning: {KEY} is still in server.properties" in said
 
 
-def test_a_jar_that_dies_on_load_was_noticed_at_the_first_node_with_the_cluster_serving(shipped):
-    run_dir, _ = shipped
+@pytest.mark.whole
+def test_a_jar_that_dies_on_load_was_noticed_at_the_first_node_with_the_cluster_serving(shipped_whole):
+    run_dir, _ = shipped_whole
     _, by_name = found_in(run_dir)
     died = by_name["dies-on-load"]
     assert died["result"]["outcome"] == "PASSED"
@@ -242,6 +243,7 @@ def test_no_node_is_touched_while_another_is_away(node_parts, stock, tmp_path, m
     assert not any(report.lost for report in settled if report.binding)
 
 
+@pytest.mark.whole
 def test_a_wait_over_the_budget_stops_the_roll(node_parts, stock, tmp_path):
     node = fixed(4, "node 4")
 

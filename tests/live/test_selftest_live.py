@@ -13,6 +13,7 @@ from harness.selftest.live_canaries import LiveCanaries
 pytestmark = [pytest.mark.live, pytest.mark.clusters]
 
 
+@pytest.mark.whole
 def test_every_alarm_is_raised(tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", "from harness.cli import main; main()", "selftest"],

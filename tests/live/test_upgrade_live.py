@@ -9,7 +9,7 @@ from harness.rundir.parts import UpgradeFolder
 from harness.stages.upgrade_notes import kafka_named, upgrade_notes
 from harness.toolbox.toolbox import local_toolbox
 
-pytestmark = [pytest.mark.live, pytest.mark.clusters]
+pytestmark = [pytest.mark.live, pytest.mark.clusters, pytest.mark.whole]
 
 
 @pytest.fixture(scope="module")
