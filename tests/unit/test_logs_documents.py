@@ -145,6 +145,7 @@ def test_a_packed_document_is_read_too(tmp_path):
         "\n".join(json.dumps(OBJECTS["ECS"](event)) for event in EVENTS),
         "\n".join(around(EVENTS, lambda at, line: json.dumps(gcloud(at, line)))),
         '{"log":"[2026 torn\n{"log":"x"}\n',
+        '{"time":"2026-11-21T14:28:58Z","level":"INFO","events":[{"a":1}]}\n',
         "[]",
         "{}\n",
         "",
@@ -201,6 +202,11 @@ def test_a_document_of_too_much_is_told(tmp_path, monkeypatch):
     assert "more than 100 bytes" in copied(tmp_path, json.dumps([{"a": "x" * 200}] * 9, indent=1).encode(), most=100)[1]
     content = json.dumps([{"a": 1}, {"a": "x" * 5000}], indent=1).encode()
     assert "line 5: what begins there has more than 1000 characters" in copied(tmp_path, content)[1]
+
+
+def test_an_event_with_a_list_of_its_own_is_one_entry():
+    event = {"timestamp": 1795271338949, "message": "x", "events": [{"a": 1}]}
+    assert list(entries(io.BytesIO(json.dumps(event, indent=1).encode()))) == [event]
 
 
 a_value = st.recursive(

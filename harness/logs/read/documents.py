@@ -33,7 +33,8 @@ _DECODER = json.JSONDecoder()
 _DECODE = codecs.getincrementaldecoder("utf-8-sig")
 # Where entries are in what a service answers, key by key.
 _LISTS: Mapping[str, Any] = {"events": {}, "entries": {}, "hits": {"hits": {}}, "data": {"result": {}}}
-_MEMBER = rb'\s*"\w+"\s*:\s*(?:"[^"\\]*"|[\w.+-]+|\{[^{}]*\})\s*,'
+_OF_ENTRIES = ("@timestamp", "timestamp", "time", "message")  # what has one of these is no answer
+_MEMBER = rb'\s*"(?!(?:' + "|".join(_OF_ENTRIES).encode() + rb')")\w+"\s*:\s*(?:"[^"\\]*"|[\w.+-]+|\{[^{}]*\})\s*,'
 _LIST = rb'\s*"(?:(?:events|entries)"\s*:\s*\[\s*\{|hits"\s*:\s*\{|data"\s*:\s*\{\s*"resultType")'
 # An array of objects, an object of several lines, or what a service answers on a single one.
 _DOCUMENT = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:\[\s*\{|\{\s*\n|\{(?:" + _MEMBER + rb")*" + _LIST + rb")")
@@ -190,7 +191,7 @@ def _object(text: _Text, lists: Mapping[str, Any]) -> Generator[Mapping[str, Any
     while text.peek() != "}":
         key = text.value()
         text.skip(":")
-        within = lists.get(key) if isinstance(key, str) else None
+        within = None if members.keys() & _OF_ENTRIES else lists.get(str(key))
         if within == {} and text.is_at(_OBJECTS):
             yield from chain.from_iterable(map(_unfolded, text.elements()))
             is_answer = True
