@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from confluent_kafka import KafkaException, Producer
 
+from harness.base.waiting import wait_until
 from harness.cluster.address import Address
 from harness.model.clients import ClientReport
 from harness.model.events import ClientSeconds
@@ -19,6 +20,8 @@ from harness.scenario.pauses import Pauses
 
 PATIENCE_SECONDS = 15.0
 _JOIN_SECONDS = 5.0
+_FIRST_ANSWERS_SECONDS = 15.0
+_LOOK_EVERY_SECONDS = 0.02
 
 
 class Client(ABC):
@@ -30,7 +33,8 @@ class Client(ABC):
         self.name = name
         self.description = description
         self.brokers = tuple(brokers)
-        self.pauses = Pauses(keys)
+        self._unheard = set(keys)
+        self.pauses = Pauses(self._unheard)
         self.failures: Counter[str] = Counter()
         self.unanswered = 0
         self._answered_seconds = AnsweredSeconds()
@@ -44,6 +48,16 @@ class Client(ABC):
         self.pauses.begin()
         self._answered_seconds.begin()
         self._thread.start()
+
+    def start_writing(self) -> None:
+        """Begin; returns when each key had an answer, or after a while.
+
+        Until then nothing may happen to a leader. One that comes after it and knows nothing of the producer accepts
+        any sequence number, and librdkafka takes the answer to a later batch for that of those before it, which are
+        acknowledged and nowhere (confluent-kafka-go, issue 921).
+        """
+        self.start()
+        wait_until(lambda: not (self._unheard and self._thread.is_alive()), _FIRST_ANSWERS_SECONDS, _LOOK_EVERY_SECONDS)
 
     def stop(self) -> None:
         """End; returns when what was in flight is answered, or given up."""
@@ -73,6 +87,7 @@ class Client(ABC):
         """Note answers that came at one moment: how long each took, and for which keys there was one."""
         for key in keys:
             self.pauses.answered(key)
+            self._unheard.discard(key)
         self._answered_seconds.answered(latencies_seconds)
 
     def failed(self, error: str) -> None:

@@ -96,7 +96,7 @@ class KeepLedger:
             world.folder.ledger(self.topic),
             lambda places: _written_by(world, self.topic, places),
         )
-        client.start()
+        client.start_writing()
         return client
 
     def _create(self, world: World, placement: Placement) -> int:
