@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
@@ -174,8 +174,14 @@ class Cluster:
     @property
     def client_brokers(self) -> list[Address]:
         """Where clients reach each running broker: at its secured listener, where that is theirs."""
-        secure = {node.id: node.config.secure.broker for node in self.running if node.config.secure}
-        return self._for_clients(self.brokers, secure)
+        return self.client_brokers_among(self.brokers)
+
+    def client_brokers_among(self, nodes: Collection[int]) -> list[Address]:
+        """Return where clients reach the running brokers among these nodes, alike."""
+        running = [node for node in self.running if node.id in nodes]
+        plain = {node.id: node.config.broker for node in running if node.config.broker is not None}
+        secure = {node.id: node.config.secure.broker for node in running if node.config.secure}
+        return self._for_clients(plain, secure)
 
     @property
     def client_controllers(self) -> list[Address]:

@@ -12,6 +12,7 @@ from harness.cluster.protocol import Unreachable
 from harness.engine.cancel import RunCancelled
 from harness.engine.planned_run import PlannedRun
 from harness.engine.quiet import Quiet, need_quiet
+from harness.engine.read_through import UNSETTLED, brokers_up_to_date
 from harness.engine.recorder import Recorder
 from harness.model.events import HostShort, PhaseStarted, StepChanged
 from harness.model.incidents import Incident, IncidentKind
@@ -312,8 +313,8 @@ class StepRunner:
         is read from may lead no more, and not know.
         """
         self._check_cancelled()
-        clients, brokers = self._world.clients, self._world.cluster.client_brokers
-        is_asked = bool(clients and brokers) and not self._node_died
+        clients = self._world.clients
+        is_asked = bool(clients and self._world.cluster.client_brokers) and not self._node_died
         split = self._world.cluster.runtime.is_split
         for client in clients:
             client.patient = is_asked and not split  # nobody waits for what is not compared
@@ -321,9 +322,18 @@ class StepRunner:
             self._recorder.write(client.by_second())
         if is_asked:
             self._report("reading back what clients were promised")
-            for client in clients:
-                self._recorder.on_client(client.unread(_SPLIT) if split else client.report(brokers))
+            self._read_back(_SPLIT if split else "")
         clients.clear()
+
+    def _read_back(self, why_not: str) -> None:
+        """Take the clients' reports, read through brokers that know who leads, if there is no reason against it."""
+        clients, cluster = self._world.clients, self._world.cluster
+        topics = {client.topic for client in clients} - {""}
+        known = brokers_up_to_date(cluster, topics) if topics and not why_not else []
+        brokers = cluster.client_brokers_among(known) if known else cluster.client_brokers
+        for client in clients:
+            why = why_not or (UNSETTLED if client.topic and not known else "")
+            self._recorder.on_client(client.unread(why) if why else client.report(brokers))
 
 
 def _asked_by(steps: Sequence[Step]) -> Iterable[str]:

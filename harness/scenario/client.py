@@ -28,6 +28,7 @@ class Client(ABC):
     """One client: started, stopped, and then asked for its report; `keys` are what it uses all the time."""
 
     patience_seconds = PATIENCE_SECONDS
+    topic = ""  # whose records it looks for in the end; empty where it looks for none
 
     def __init__(self, name: str, description: str, brokers: Sequence[Address], keys: Iterable[Hashable]) -> None:
         self.name = name

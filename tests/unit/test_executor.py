@@ -15,11 +15,12 @@ from harness.base.errors import HarnessError
 from harness.base.processes import bare_environment
 from harness.base.processes.leftovers import marked
 from harness.cluster.address import Address
+from harness.cluster.partitions import PartitionView
 from harness.cluster.probes import Quorum
 from harness.cluster.protocol import Unreachable
 from harness.cluster.runtime.loopback_runtime import OnLoopback
 from harness.cluster.watch import Look
-from harness.engine import executor, step_runner
+from harness.engine import executor, read_through, step_runner
 from harness.engine.cancel import Cancellation, RunCancelled
 from harness.model.clients import ClientReport
 from harness.model.events import FaultChanged, HostShort, OutcomeDecided, PhaseStarted, Sampled, StepChanged
@@ -604,3 +605,58 @@ def test_a_network_that_is_still_cut_in_the_end_is_not_asked_what_is_there(monke
     result, *_ = run(tmp_path, lambda plan: plan.background(Told()))
     assert result.expectation == decided, result.reason
     assert ("while the network was cut" in result.reason) is split
+
+
+OLD, NEW = PartitionView(1, 3, (1, 2), (1, 2)), PartitionView(2, 4, (1, 2), (2,))
+
+
+@pytest.mark.parametrize(
+    ("told", "through_whom"),
+    [
+        ({1: {0: OLD}, 2: {0: NEW}}, [2]),
+        ({1: {0: NEW}, 2: {0: NEW}}, [1, 2]),
+        ({1: {}, 2: {0: NEW, 1: OLD}}, [2]),  # it never came to know the topic
+        ({1: {0: NEW}, 2: Unreachable("no answer")}, [1]),
+        ({1: {0: OLD, 1: NEW}, 2: {0: NEW, 1: OLD}}, None),
+        ({1: Unreachable("no answer"), 2: Unreachable("no answer")}, None),
+    ],
+)
+def test_records_are_read_back_only_through_brokers_that_know_who_leads(monkeypatch, tmp_path, told, through_whom):
+    through = []
+
+    class Asks(Teller):
+        topic = "orders"
+
+        def compare(self, brokers):
+            through.extend(brokers)
+            return ClientReport(self.name, self.description, 9, 0, 0, 0.0)
+
+    class Load(Told):
+        def start(self, _world):
+            client = Asks()
+            client.start()
+            return client
+
+    class Brokers(StillCluster):
+        wire = None
+
+        def __init__(self, topology, *_):
+            super().__init__(topology)
+            self.brokers, self.client_brokers = {each: each for each in told}, list(told)
+
+        def client_brokers_among(self, nodes):
+            return list(nodes)
+
+    def views_of(_wire, broker, _topic):
+        if isinstance(told[broker], Exception):
+            raise told[broker]
+        return told[broker]
+
+    take_place_of_live_ones(monkeypatch, Brokers)
+    monkeypatch.setattr(read_through, "views_of", views_of)
+    monkeypatch.setattr(read_through, "_AGREE_SECONDS", 0.0)
+    monkeypatch.setattr(read_through, "_POLL_SECONDS", 0.0)
+    result, *_ = run(tmp_path, lambda plan: plan.background(Load()))
+    assert through == (through_whom or [])
+    assert (result.expectation == "ledger_read") is (through_whom is None)
+    assert ("brokers differ about who leads" in result.reason) is (through_whom is None)

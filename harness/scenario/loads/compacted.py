@@ -49,7 +49,7 @@ class CompactedClient(Client):
 
     def __init__(self, topic: str, partitions: int, brokers: Sequence[Address]) -> None:
         super().__init__(topic, "last values by key, compacted", brokers, range(partitions))
-        self._topic = topic
+        self.topic = topic
         self._partitions = partitions
         self._newest: dict[str, int] = {}
         self._acknowledged = 0
@@ -65,7 +65,7 @@ class CompactedClient(Client):
         while not self.stopping.is_set():
             key = number % _KEYS
             producer.produce(
-                self._topic,
+                self.topic,
                 key=str(key),
                 value=str(number),
                 partition=key % self._partitions,
@@ -87,7 +87,7 @@ class CompactedClient(Client):
 
     def compare(self, brokers: Sequence[Address]) -> ClientReport:
         """Compare the last record of each key with the last one acknowledged."""
-        stored = read_back(self._topic, self._partitions, brokers)
+        stored = read_back(self.topic, self._partitions, brokers)
         stale, gone = stale_keys(self._newest, stored), self._acknowledged - len(stored)
         return ClientReport(
             self.name,

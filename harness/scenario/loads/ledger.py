@@ -144,6 +144,7 @@ class LedgerClient(Client):
         self._partitions = partitions
         self._written_by = written_by
         self._ledger = Ledger(file)
+        self.topic = load.topic
         self._number = 0
         self._due = 0.0
         self._asked_to_commit = False

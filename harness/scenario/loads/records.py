@@ -60,6 +60,7 @@ class RecordsClient(Client):
         self._load = load
         self._partitions = partitions
         self._acked: list[int] = []
+        self.topic = load.topic
 
     def work(self) -> None:
         """Produce until stopped."""

@@ -46,7 +46,7 @@ class TransactionsClient(Client):
 
     def __init__(self, topic: str, partitions: int, brokers: Sequence[Address]) -> None:
         super().__init__(topic, "transactions, every fifth aborted", brokers, (0,))
-        self._topic = topic
+        self.topic = topic
         self._partitions = partitions
         self._committed: list[int] = []
         self._aborted: list[int] = []
@@ -81,7 +81,7 @@ class TransactionsClient(Client):
         try:
             producer.begin_transaction()
             for partition in range(self._partitions):
-                producer.produce(self._topic, key=str(number), value=b"x", partition=partition)
+                producer.produce(self.topic, key=str(number), value=b"x", partition=partition)
             # Before its partitions are registered, an abort fails for good (librdkafka issue 4849).
             producer.flush(5) if abort else producer.poll(0.1)
             may_commit = not abort
@@ -132,7 +132,7 @@ class TransactionsClient(Client):
 
     def compare(self, brokers: Sequence[Address]) -> ClientReport:
         """Compare with what a read-committed consumer sees."""
-        stored = read_back(self._topic, self._partitions, brokers, committed=True)
+        stored = read_back(self.topic, self._partitions, brokers, committed=True)
         ended = TransactionLedger(self._partitions, self._committed, self._aborted, self._unknown)
         lost, duplicates, violations = compare_transactions(ended, [int(record.key) for record in stored])
         return ClientReport(
