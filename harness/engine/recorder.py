@@ -85,7 +85,7 @@ class Recorder:
         with self._lock:
             if change.status == "begun":
                 self._lasting.append(change)
-            self._lasting = [each for each in self._lasting if not change.ends(each)]
+            self._lasting = [left for each in self._lasting if (left := each.after(change))]
 
     def end_faults(self) -> None:
         """Journal the end of every fault that lasts: with the run it is over, wherever in its plan that ended."""

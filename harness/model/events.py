@@ -6,7 +6,7 @@ Times are the journal's own (`Entry`); an event says only what happened.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from harness.model.clients import ClientReport
@@ -131,10 +131,14 @@ class FaultChanged:
     node: int = -1
     links: tuple[tuple[str, str], ...] = ()
 
-    def ends(self, begun: FaultChanged) -> bool:
-        """Whether this is the end of a fault: of one of its node, and of one of its links where it names links."""
-        same = (self.fault, self.node) == (begun.fault, begun.node)
-        return self.status == "ended" and same and (not self.links or bool({*self.links} & {*begun.links}))
+    def after(self, change: FaultChanged) -> FaultChanged | None:
+        """Return what a change leaves of this fault; None where it ends: of its node, with the last of its links."""
+        if change.status != "ended" or (change.fault, change.node) != (self.fault, self.node):
+            return self
+        left = tuple(link for link in self.links if link not in change.links)
+        if not change.links or (self.links and not left):
+            return None
+        return replace(self, links=left)
 
 
 @dataclass(frozen=True, slots=True)

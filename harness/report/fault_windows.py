@@ -40,9 +40,9 @@ def _faults(entries: Sequence[Entry], seconds: float) -> list[FaultWindow]:
         if change.status == "begun" and at <= seconds:
             lasting.append((change, FaultWindow(change.text, at, seconds, frozenset(change.links), short=change.fault)))
         if change.status == "ended":
-            over = [each for each in lasting if change.ends(each[0])]
-            ended += [replace(window, end=min(at, seconds)) for _, window in over]
-            lasting = [each for each in lasting if each not in over]
+            after = [(fault.after(change), window) for fault, window in lasting]
+            ended += [replace(window, end=min(at, seconds)) for left, window in after if left is None]
+            lasting = [(left, window) for left, window in after if left is not None]
     return [*ended, *(window for _, window in lasting)]
 
 

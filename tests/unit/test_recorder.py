@@ -95,6 +95,15 @@ def test_every_fault_that_a_plan_left_is_journaled_as_ended_with_the_run_and_non
     ]
 
 
+def test_what_is_left_of_a_fault_that_was_healed_in_part_ends_with_the_run(recorder, journal):
+    healed, left = ("node 0", "node 1"), ("node 0", "node 2")
+    recorder.write(FaultChanged("cut", "cut both", "begun", links=(healed, left)))
+    recorder.write(FaultChanged("cut", "heal one", "ended", links=(healed,)))
+    recorder.end_faults()
+    over = FaultChanged("cut", "cut both", "ended", proof="the run has ended", links=(left,))
+    assert [entry.event for entry in read_journal(journal.path)][2:] == [over]
+
+
 def test_an_unmet_expectation_shows_the_last_warning_of_the_node_that_was_asked(recorder, tmp_path):
     log = tmp_path / KEY.folder / "nodes" / "3" / "server.log"
     log.parent.mkdir(parents=True)

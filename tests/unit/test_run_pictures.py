@@ -45,6 +45,16 @@ def test_a_fault_is_drawn_from_its_beginning_to_the_end_of_its_links_or_of_the_r
     ]
 
 
+def test_a_fault_lasts_until_the_last_of_its_links_is_good_again():
+    writer, other = cluster(), (("node 1", "node 3"), ("node 3", "node 1"))
+    writer.at(5, FaultChanged("cut", "cut 3 from 0 and 1", "begun", links=(*LINKS, *other)))
+    writer.at(8, FaultChanged("cut", "heal 3 and 0", "ended", links=LINKS))
+    assert [(each.start, each.end) for each in story(writer).faults] == [(5, 40)]
+    writer.at(12, FaultChanged("cut", "heal 3 and 1", "ended", links=other))
+    (window,) = story(writer).faults
+    assert (window.end, window.links) == (12, {*LINKS, *other})
+
+
 def test_a_window_too_short_for_its_words_is_called_by_its_verb():
     writer = cluster()
     for t, status in ((5, "begun"), (8, "ended")):
