@@ -8,6 +8,7 @@ from harness.scenario import (
     kill,
     kraft,
     restart,
+    runs,
     scenario,
     start,
     stop,
@@ -53,6 +54,7 @@ def observer_restarts(plan, cluster, observer):
         plan.guard(has_leader(), within="10s")
         plan.expect(follows_leader(observer), within=bound, named="observer_follows_after_another_restart")
     with plan.afterwards(), plan.phase("the lost observer restarts"):
-        plan.do(kill(observer), start(observer))
+        plan.do(kill(observer), when=runs(observer))
+        plan.do(start(observer))
         plan.guard(has_leader(), within="10s")
         plan.expect(follows_leader(observer), within=bound, named="lost_observer_recovers_by_a_restart")

@@ -46,6 +46,7 @@ from harness.scenario.actions.install import install
 from harness.scenario.actions.kill import kill
 from harness.scenario.actions.start import start, start_all
 from harness.scenario.actions.stop import stop
+from harness.scenario.conditions.runs import runs
 from harness.scenario.loads.compacted import write_compacted
 from harness.scenario.loads.group import consume
 from harness.scenario.loads.records import Records
@@ -155,6 +156,7 @@ class Roll:
         plan = self.plan
         plan.do(BeginTurn(node, build))
         plan.expect(safe_to_stop(node), within=_BEFORE, named="safe_to_stop")
+        plan.do(stop(node))
         self._swap(node, build, killed=killed)
         self._back_in_service(node)
 
@@ -168,13 +170,13 @@ class Roll:
         with plan.only_if(IsReady(node)):
             before = stop_harms_nobody(node) if is_sick else safe_to_stop(node)
             plan.expect(before, within=_BEFORE, named="safe_to_stop")
+        plan.do(stop(node), when=runs(node))
         self._swap(node, build)
         self._back_in_service(node)
 
     def _swap(self, node: NodeRef, build: str, *, killed: bool = False) -> None:
-        """Stop a node, install the build, start it; with `killed`, end it in the middle of its start."""
+        """Install the build on a node that was stopped, start it; with `killed`, end it in the middle of its start."""
         plan = self.plan
-        plan.do(stop(node))
         plan.expect(StoppedGracefully(node), within="0s", named="stops_on_sigterm")
         if build:
             plan.do(install(node, build), when=RunsAnother(node, build))

@@ -142,7 +142,7 @@ def test_a_turn_waits_for_its_time_and_not_for_what_was_done_before(monkeypatch)
 
 def test_a_node_that_is_slow_to_stop_delays_nothing_but_its_own_start():
     ended, notes, started = Event(), [], []
-    nodes = {0: SimpleNamespace(stop=lambda: ended.wait(5) and False)}
+    nodes = {0: SimpleNamespace(id=0, is_running=True, stop=lambda: ended.wait(5) and False)}
     world = SimpleNamespace(stopping={}, note=lambda *told: notes.append(told))
     world.cluster = SimpleNamespace(nodes=nodes, start=started.append)
     node = fixed(0, "node 0")

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from harness.base.errors import HarnessError
 from harness.cluster.node import NodeState
+from harness.cluster.probes import Quorum
 from harness.cluster.runtime import namespace_runtime
 from harness.cluster.runtime.link_probes import LinkMeasure
 from harness.cluster.runtime.links import Quality
@@ -23,13 +24,20 @@ from harness.model.events import ENDED, FaultChanged
 from harness.scenario import holding
 from harness.scenario.actions import fail_fsync as fail_fsync_module
 from harness.scenario.actions import set_clock as set_clock_module
+from harness.scenario.actions.begin_to_stop import begin_to_stop
 from harness.scenario.actions.cut import cut, heal
 from harness.scenario.actions.degrade import degrade, mend
 from harness.scenario.actions.fill_disk import fill_disk, small_disk
 from harness.scenario.actions.hold import hold, release
+from harness.scenario.actions.hold_followers import hold_followers
+from harness.scenario.actions.kill import kill
 from harness.scenario.actions.set_clock import SetClock, set_clock
+from harness.scenario.actions.start import start
+from harness.scenario.actions.start_without_names import start_without_names
+from harness.scenario.actions.stop import stop
 from harness.scenario.capabilities import fake_clock
 from harness.scenario.conditions.has_ended import has_ended
+from harness.scenario.conditions.runs import runs
 from harness.scenario.link_proof import tries_for
 from harness.scenario.monitors.process_faults import ProcessFaults
 from harness.scenario.parties import all_but, described, pairs_between, the_clients
@@ -225,6 +233,83 @@ def test_a_network_is_tried_once_more_and_is_not_where_both_fail(monkeypatch, fa
 def test_a_node_that_does_not_run_cannot_be_held():
     with pytest.raises(ActionFailed, match="node 0 does not run"):
         hold(LEADER).perform(world_of((0,))[0])
+
+
+class Processes:
+    """A cluster whose nodes are told what becomes of them; one of `states` each."""
+
+    def __init__(self, *states):
+        self.done = []
+        self.nodes = {
+            number: SimpleNamespace(
+                id=number,
+                state=state,
+                pid=0,
+                is_running=state in (NodeState.STARTING, NodeState.READY),
+                is_alive=state in (NodeState.STARTING, NodeState.READY, NodeState.STOPPING),
+                stop=lambda: self.done.append("stop") or True,
+                kill=lambda: self.done.append("kill"),
+            )
+            for number, state in enumerate(states)
+        }
+        self.voters = list(self.nodes.values())
+
+    def start(self, _nodes, _voters=None):
+        self.done.append("start")
+
+    def start_without_names(self, _node):
+        self.done.append("start without names")
+
+    def perform(self, action):
+        world = SimpleNamespace(cluster=self, stopping={}, quorum=lambda: Quorum(leader=0))
+        action.perform(world)
+        for ending in world.stopping.values():
+            ending.result()
+
+
+ENDINGS = (kill, stop, begin_to_stop)
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("state", [NodeState.STOPPED, NodeState.KILLED, NodeState.DIED])
+def test_a_node_that_does_not_run_cannot_be_ended(ending, state):
+    cluster = Processes(state)
+    with pytest.raises(ActionFailed, match="node 0 does not run"):
+        cluster.perform(ending(LEADER))
+    assert not cluster.done
+
+
+@pytest.mark.parametrize("state", [NodeState.STARTING, NodeState.READY])
+def test_a_node_that_runs_can_be_ended_whether_it_serves_or_not(state):
+    for ending in ENDINGS:
+        cluster = Processes(state)
+        cluster.perform(ending(LEADER))
+        assert cluster.done in (["kill"], ["stop"])
+
+
+def test_a_node_that_is_about_to_stop_can_be_killed():
+    cluster = Processes(NodeState.STOPPING)
+    cluster.perform(kill(LEADER))
+    assert cluster.done == ["kill"]
+
+
+@pytest.mark.parametrize("starting", [start, start_without_names])
+@pytest.mark.parametrize("state", [NodeState.STARTING, NodeState.READY, NodeState.STOPPING])
+def test_a_node_that_has_a_process_gets_no_second_one(starting, state):
+    cluster = Processes(state)
+    with pytest.raises(ActionFailed, match="node 0 runs already"):
+        cluster.perform(starting(LEADER))
+    assert not cluster.done
+
+
+def test_a_majority_that_does_not_run_cannot_be_held():
+    with pytest.raises(ActionFailed, match="nobody could be held"):
+        Processes(NodeState.READY, NodeState.KILLED, NodeState.KILLED).perform(hold_followers())
+
+
+@pytest.mark.parametrize(("state", "does"), [(NodeState.STARTING, True), (NodeState.DIED, False)])
+def test_a_node_that_may_be_down_is_asked_whether_it_runs(state, does):
+    assert runs(LEADER).sample(SimpleNamespace(cluster=Processes(state))).ok is does
 
 
 def test_a_node_that_goes_on_in_spite_of_the_signal_is_noticed(monkeypatch):

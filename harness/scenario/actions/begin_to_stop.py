@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from harness.scenario.actions.stop import KILLED
 from harness.scenario.refs import NodeRef
 from harness.scenario.steps import Fault
+from harness.scenario.up_or_down import running
 from harness.scenario.verbs import action, fault
 from harness.scenario.world import ActionFailed, World
 
@@ -24,10 +25,13 @@ class BeginToStop(Fault):
         return f"begin to stop {self.node.description}"
 
     def perform(self, world: World) -> None:
-        """Send SIGTERM; another thread waits for the end, and kills a node that does not end in its time."""
-        node = self.node.find(world)
-        waiting = ThreadPoolExecutor(1, thread_name_prefix=f"node {node} stops")
-        world.stopping[node] = waiting.submit(world.cluster.nodes[node].stop)
+        """Send SIGTERM; another thread waits for the end, and kills a node that does not end in its time.
+
+        Raises ActionFailed.
+        """
+        node = running(self.node, world)
+        waiting = ThreadPoolExecutor(1, thread_name_prefix=f"node {node.id} stops")
+        world.stopping[node.id] = waiting.submit(node.stop)
         waiting.shutdown(wait=False)
 
 

@@ -8,7 +8,7 @@ from harness.scenario.holding import hold_node, release_nodes
 from harness.scenario.refs import current_leader
 from harness.scenario.steps import Fault, Rejoin
 from harness.scenario.verbs import action, fault
-from harness.scenario.world import World
+from harness.scenario.world import ActionFailed, World
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,9 +20,11 @@ class HoldFollowers(Fault):
     def perform(self, world: World) -> None:
         """Hold each, and see that it stands still. Raises ActionFailed."""
         leader = current_leader().find(world)
-        for node in world.cluster.voters:
-            if node.id != leader and node.pid:
-                hold_node(node.id, world, self.description)
+        followers = [node.id for node in world.cluster.voters if node.id != leader and node.pid]
+        if not followers:
+            raise ActionFailed(f"no voter runs but node {leader}, which leads: nobody could be held")
+        for node in followers:
+            hold_node(node, world, self.description)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from harness.scenario.bounds import seconds
 from harness.scenario.refs import NodeRef
 from harness.scenario.steps import Fault
+from harness.scenario.up_or_down import killable
 from harness.scenario.verbs import fault
 from harness.scenario.world import World
 
@@ -26,9 +27,9 @@ class Kill(Fault):
         return f"kill -9 {self.node.description}{later}"
 
     def perform(self, world: World) -> None:
-        """Send SIGKILL."""
+        """Send SIGKILL. Raises ActionFailed where there is nothing to kill."""
         time.sleep(self.after_seconds)
-        world.cluster.nodes[self.node.find(world)].kill()
+        killable(self.node, world).kill()
 
 
 @fault

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from harness.cluster.address import Address
 from harness.scenario.refs import NodeRef
+from harness.scenario.up_or_down import down
 from harness.scenario.verbs import action
 from harness.scenario.world import World
 
@@ -23,8 +24,8 @@ class Start:
         return f"start {self.node.description}{knowing(self.knows)}"
 
     def perform(self, world: World) -> None:
-        """Start it; readiness is for a guard to establish."""
-        world.cluster.start([self.node.find(world)], configured_voters(self.knows, world))
+        """Start it; readiness is for a guard to establish. Raises ActionFailed where it runs."""
+        world.cluster.start([down(self.node, world).id], configured_voters(self.knows, world))
 
 
 @dataclass(frozen=True, slots=True)

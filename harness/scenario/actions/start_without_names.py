@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from harness.scenario.refs import NodeRef
+from harness.scenario.up_or_down import down
 from harness.scenario.verbs import action
 from harness.scenario.world import World
 
@@ -21,8 +22,8 @@ class StartWithoutNames:
         return f"start {self.node.description} where no controller's name resolves, configured with their addresses"
 
     def perform(self, world: World) -> None:
-        """Start it; readiness is for a guard to establish."""
-        world.cluster.start_without_names(self.node.find(world))
+        """Start it; readiness is for a guard to establish. Raises ActionFailed where it runs."""
+        world.cluster.start_without_names(down(self.node, world).id)
 
 
 @action

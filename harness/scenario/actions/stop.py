@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from harness.scenario.refs import NodeRef
 from harness.scenario.steps import Fault
+from harness.scenario.up_or_down import running
 from harness.scenario.verbs import fault
 from harness.scenario.world import World
 
@@ -24,10 +25,10 @@ class Stop(Fault):
         return f"stop {self.node.description}"
 
     def perform(self, world: World) -> None:
-        """Send SIGTERM and wait for the end; note it when the node had to be killed."""
-        node = self.node.find(world)
-        if not world.cluster.nodes[node].stop():
-            world.note(KILLED, node)
+        """Send SIGTERM and wait for the end; note it when the node had to be killed. Raises ActionFailed."""
+        node = running(self.node, world)
+        if not node.stop():
+            world.note(KILLED, node.id)
 
 
 @fault
