@@ -23,11 +23,12 @@ from harness.cluster.runtime.network import CLIENTS
 from harness.model.events import ENDED, FaultChanged
 from harness.scenario import holding
 from harness.scenario.actions import fail_fsync as fail_fsync_module
+from harness.scenario.actions import fill_disk as fill_disk_module
 from harness.scenario.actions import set_clock as set_clock_module
 from harness.scenario.actions.begin_to_stop import begin_to_stop
 from harness.scenario.actions.cut import cut, heal
 from harness.scenario.actions.degrade import degrade, mend
-from harness.scenario.actions.fill_disk import fill_disk, small_disk
+from harness.scenario.actions.fill_disk import empty_disk, fill_disk, small_disk
 from harness.scenario.actions.hold import hold, release
 from harness.scenario.actions.hold_followers import hold_followers
 from harness.scenario.actions.kill import kill
@@ -35,6 +36,7 @@ from harness.scenario.actions.set_clock import SetClock, set_clock
 from harness.scenario.actions.start import start
 from harness.scenario.actions.start_without_names import start_without_names
 from harness.scenario.actions.stop import stop
+from harness.scenario.actions.wipe import wipe
 from harness.scenario.capabilities import fake_clock
 from harness.scenario.conditions.has_ended import has_ended
 from harness.scenario.conditions.runs import runs
@@ -574,6 +576,53 @@ def test_a_disk_that_others_use_as_well_is_never_filled(tmp_path):
     world.cluster = SimpleNamespace(nodes={0: SimpleNamespace(id=0, data_dir=tmp_path)})
     with pytest.raises(ActionFailed, match="small_disk goes before"):
         fill_disk(LEADER).perform(world)
+
+
+@pytest.fixture
+def small(tmp_path, monkeypatch):
+    """A world with a node whose data lie on a small disk, of which the test says how much room there is."""
+    monkeypatch.setattr(Path, "is_mount", lambda path: path == tmp_path)
+    rooms = []
+    monkeypatch.setattr(fill_disk_module, "room", lambda _: rooms.pop(0))
+    world, _, written, _ = world_of()
+    world.cluster.nodes[0] = SimpleNamespace(id=0, data_dir=tmp_path, is_running=False)
+    return SimpleNamespace(world=world, written=written, rooms=rooms, ballast=tmp_path / ".harness-ballast")
+
+
+def test_the_end_of_a_full_disk_is_proved_by_the_room_that_there_is_again(small):
+    small.ballast.write_bytes(bytes(9))
+    small.rooms += [0, 4096]
+    empty_disk(LEADER).perform(small.world)
+    assert [(each.status, each.proof) for each in small.written] == [
+        ("ended", "4096 bytes are free, 4096 more than before")
+    ]
+    assert not small.ballast.exists()
+
+
+def test_a_disk_that_stays_full_is_noticed(small):
+    small.ballast.write_bytes(bytes(9))
+    small.rooms += [0, 0]
+    with pytest.raises(HarnessError, match="no more room on the disk of node 0"):
+        empty_disk(LEADER).perform(small.world)
+    assert not small.written
+
+
+def test_a_disk_that_was_not_filled_is_not_emptied(small):
+    with pytest.raises(ActionFailed, match="fill_disk goes before"):
+        empty_disk(LEADER).perform(small.world)
+
+
+def test_a_disk_that_others_use_as_well_is_never_emptied(small, monkeypatch):
+    small.ballast.write_bytes(bytes(9))
+    monkeypatch.setattr(Path, "is_mount", lambda _: False)
+    with pytest.raises(ActionFailed, match="was not filled"):
+        empty_disk(LEADER).perform(small.world)
+    assert small.ballast.exists()
+
+
+def test_a_small_disk_is_not_wiped(small):
+    with pytest.raises(ActionFailed, match="node 0 has a small disk, which is not wiped: write wipe before small_disk"):
+        wipe(LEADER).perform(small.world)
 
 
 def test_room_on_a_disk_has_a_unit():

@@ -12,6 +12,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.base.errors import HarnessError
 from harness.cluster.runtime.namespaces import mount_in_memory
 from harness.model.events import FaultChanged
 from harness.scenario.monitors.node_alive import NodeAlive
@@ -82,10 +83,16 @@ class EmptyDisk:
         return f"make room on the disk of {self.node.description}"
 
     def perform(self, world: World) -> None:
-        """Delete what filled it."""
+        """Delete what filled it, and see that there is more room. Raises ActionFailed, HarnessError."""
         node = world.cluster.nodes[self.node.find(world)]
-        (node.data_dir / _BALLAST).unlink(missing_ok=True)
-        proof = f"{room(node.data_dir)} bytes are free"
+        data, ballast = node.data_dir, node.data_dir / _BALLAST
+        if not (data.is_mount() and ballast.exists()):
+            raise ActionFailed(f"the disk of node {node.id} was not filled: fill_disk goes before")
+        before = room(data)
+        ballast.unlink()
+        if (after := room(data)) <= before:
+            raise HarnessError(f"There is no more room on the disk of node {node.id} than before: {after} bytes.")
+        proof = f"{after} bytes are free, {after - before} more than before"
         world.write(FaultChanged("fill_disk", self.description, "ended", proof=proof, node=node.id))
 
 

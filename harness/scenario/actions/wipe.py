@@ -28,6 +28,8 @@ class Wipe:
         node = self.node.find(world)
         if world.cluster.nodes[node].is_running:
             raise ActionFailed(f"node {node} runs: its disk is wiped while it is down")
+        if world.cluster.nodes[node].data_dir.is_mount():
+            raise ActionFailed(f"node {node} has a small disk, which is not wiped: write wipe before small_disk")
         world.cluster.wipe(node, new_identity=self.identity == "new")
 
 
