@@ -37,9 +37,14 @@ def test_the_same_packets_are_lost_with_the_same_seed(seed, loss, sizes):
     assert [one.departure(0.0, size) for size in sizes] == [other.departure(0.0, size) for size in sizes]
 
 
+def said_of(*links, loss=0.5, bits_per_second=0, seed=0):
+    """What the program is told of links that are alike."""
+    alike = {"delay": 0, "loss": loss, "bits_per_second": bits_per_second, "seed": seed}
+    return json.dumps([{"source": source, "target": target, **alike} for source, target in links]).encode()
+
+
 def lost_of(source, target, seed):
-    said = {"source": source, "target": target, "delay": 0, "loss": 0.5, "bits_per_second": 0, "seed": seed}
-    (link,) = links_of(json.dumps([said]).encode()).values()
+    (link,) = links_of(said_of((source, target), seed=seed), {}).values()
     return [link.departure(0.0, 100) is None for _ in range(64)]
 
 
@@ -50,6 +55,30 @@ def test_every_link_and_direction_loses_other_packets_and_so_it_does_with_anothe
     assert lost_of(one, other, 1) == found[0]
 
 
+ONE, OTHER, THIRD = "192.0.2.10", "192.0.2.11", "192.0.2.12"
+
+
+def test_a_link_that_stays_bad_loses_what_it_would_have_lost_whatever_becomes_of_others():
+    whole = lost_of(ONE, OTHER, 0)
+    known = links_of(said_of((ONE, OTHER), (ONE, THIRD)), {})
+    first, second = known.values()
+    lost = [first.departure(0.0, 100) is None for _ in range(32)]
+    left = links_of(said_of((ONE, OTHER)), known)
+    assert list(left.values()) == [first]
+    assert lost + [first.departure(0.0, 100) is None for _ in range(32)] == whole
+    assert second not in links_of(said_of((ONE, OTHER), (ONE, THIRD)), left).values()
+
+
+def test_a_link_keeps_its_queue_until_it_is_made_otherwise():
+    narrow = said_of((ONE, OTHER), loss=0, bits_per_second=8000)
+    known = links_of(narrow, {})
+    (link,) = known.values()
+    assert link.departure(0.0, 600) == 0.6
+    (same,) = links_of(narrow, known).values()
+    (wider,) = links_of(said_of((ONE, OTHER), loss=0, bits_per_second=16000), known).values()
+    assert (same.departure(0.0, 600), wider.departure(0.0, 600)) == (1.2, 0.3)
+
+
 def test_about_the_share_that_was_asked_for_is_lost():
     link = Link(0.0, 0.1, 0.0, "7")
     assert 60 < [link.departure(0.0, 100) for _ in range(1000)].count(None) < 140
@@ -57,7 +86,7 @@ def test_about_the_share_that_was_asked_for_is_lost():
 
 def test_links_are_known_by_the_addresses_in_a_packet():
     said = {"source": "192.0.2.10", "target": "192.0.2.11", "delay": 0.2, "loss": 0, "bits_per_second": 0, "seed": 0}
-    links = links_of(json.dumps([said]).encode())
+    links = links_of(json.dumps([said]).encode(), {})
     assert links[socket.inet_aton("192.0.2.10") + socket.inet_aton("192.0.2.11")].departure(0.0, 1) == 0.2
     assert len(links) == 1
 

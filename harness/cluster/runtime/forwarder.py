@@ -19,6 +19,7 @@ import select
 import socket
 import sys
 import time
+from collections.abc import Mapping
 
 _IP = 0x0800
 _OUTGOING = 4
@@ -47,6 +48,7 @@ class Link:
     """One direction between two hosts: how long each packet takes, and which are lost."""
 
     def __init__(self, delay: float, loss: float, bits_per_second: float, seed: str) -> None:
+        self.quality = (delay, loss, bits_per_second, seed)
         self._delay, self._loss, self._rate = delay, loss, bits_per_second / 8
         self._chance = random.Random(seed)  # noqa: S311 - to be had again from the seed
         self._free_at = 0.0
@@ -63,14 +65,19 @@ class Link:
         return now + self._delay
 
 
-def links_of(line: bytes) -> dict[bytes, Link]:
-    """Return the links that a line of input describes, by the eight bytes of both addresses."""
+def links_of(line: bytes, known: Mapping[bytes, Link]) -> dict[bytes, Link]:
+    """Return the links that a line of input describes, by the eight bytes of both addresses.
+
+    One that is known and stays as it is goes on with its queue, and with what it loses next.
+    """
     found = {}
     for each in json.loads(line):
         source, target = each["source"], each["target"]
         seed = f"{each['seed']} from {source} to {target}"  # of two links one does not lose what the other loses
         link = Link(each["delay"], each["loss"], each["bits_per_second"], seed)
-        found[socket.inet_aton(source) + socket.inet_aton(target)] = link
+        pair = socket.inet_aton(source) + socket.inet_aton(target)
+        before = known.get(pair)
+        found[pair] = before if before is not None and before.quality == link.quality else link
     return found
 
 
@@ -107,7 +114,7 @@ class Forwarder:
         heard = os.read(_INPUT, _PACKET_BYTES)
         *lines, self._said = (self._said + heard).split(b"\n")
         for line in lines:
-            self._links = links_of(line)
+            self._links = links_of(line, self._links)
             print("done", flush=True)
         return bool(heard)
 
