@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import math
 import subprocess
 from collections import Counter
@@ -16,12 +17,22 @@ from harness.cluster.address import Address
 from harness.cluster.runtime.base import Spawn
 from harness.cluster.runtime.link_probes import Tries
 from harness.cluster.runtime.links import Links, Quality
-from harness.cluster.runtime.namespaces import may_unshare
+from harness.cluster.runtime.namespaces import may_unshare, refusal
 from harness.cluster.runtime.network import CLIENTS, HARNESS, HUB, Network, host_name
 
 _T = TypeVar("_T")
 _FIRST_PORT = 9092
 _TRIED_SECONDS, _TRIES = 0.01, 10
+_MAY_NOT = (
+    "Run as root, or allow users their namespaces (sysctl kernel.unprivileged_userns_clone=1; on Ubuntu also "
+    "kernel.apparmor_restrict_unprivileged_userns=0); in a container, with --privileged."
+)
+_REMEDIES: Mapping[tuple[int, ...], str] = {
+    (errno.ENOSPC,): "Raise the kernel's limits of namespaces (sysctl user.max_user_namespaces, "
+    "user.max_net_namespaces and user.max_mnt_namespaces), or end what uses them up.",
+    (errno.EOPNOTSUPP, errno.EAFNOSUPPORT): "Have the kernel load what networks are made of (modprobe veth af_packet), "
+    "as the host's root; one without CONFIG_IP_MULTIPLE_TABLES cannot cut links.",
+}
 
 
 class InNamespaces:
@@ -87,16 +98,29 @@ def why_not() -> str:
     One failure may be a moment's, of a host that is busy; what was possible once is so for this process.
     """
     if not may_unshare():
-        return "this process may not leave its namespaces (it has no CAP_SYS_ADMIN, and got no user namespace)"
-    reason = ""
+        told = f": {refused.strerror}" if (refused := refusal()) else ""
+        return f"this process may not leave its namespaces (it has no CAP_SYS_ADMIN, and got no user namespace{told})"
+    return str(error).rstrip(".") if (error := _failure()) else ""
+
+
+def what_to_do() -> str:
+    """Return how a host comes to let this process make such networks, by what its kernel says."""
+    error: BaseException | None = _failure() if may_unshare() else refusal()
+    while error is not None and not isinstance(error, OSError):
+        error = error.__cause__
+    return next((remedy for codes, remedy in _REMEDIES.items() if error and error.errno in codes), _MAY_NOT)
+
+
+def _failure() -> HarnessError | OSError | None:
+    failure: HarnessError | OSError | None = None
     for _ in range(2):
         try:
             _try_it()
         except (HarnessError, OSError) as error:
-            reason = str(error).rstrip(".")
+            failure = error
         else:
-            return ""
-    return reason
+            return None
+    return failure
 
 
 @cache

@@ -7,6 +7,7 @@ included, ends them as well.
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import threading
 from collections.abc import Callable
@@ -22,6 +23,8 @@ _RECURSIVE, _PRIVATE = 0x4000, 0x40000
 _SYSTEM_ADMIN = 21  # CAP_SYS_ADMIN
 _STATUS = Path("/proc/thread-self/status")
 _SELF = Path("/proc/self")
+_NO_MORE = "this host allows no more namespaces"  # ENOSPC's own words are those of a full disk
+_refusals: list[OSError] = []
 
 
 class Place:
@@ -95,7 +98,8 @@ def mount_in_memory(folder: Path, size: int) -> None:
 def _check(result: int, what: str) -> None:
     if result != 0:
         code = ctypes.get_errno()
-        raise OSError(code, f"{what}: {os.strerror(code)}")
+        why = _NO_MORE if (what, code) == ("unshare", errno.ENOSPC) else os.strerror(code)
+        raise OSError(code, f"{what}: {why}")
 
 
 def may_unshare() -> bool:
@@ -111,15 +115,43 @@ def enter_user_namespace() -> str:
     """
     if may_unshare():
         return ""
-    user, group = os.geteuid(), os.getegid()
     try:
-        _check(_libc.unshare(_NEW_USER), "unshare")
-        (_SELF / "setgroups").write_text("deny")
-        (_SELF / "uid_map").write_text(f"{user} {user} 1")
-        (_SELF / "gid_map").write_text(f"{group} {group} 1")
+        _try_in_a_child()
+        _take_user_namespace()
     except OSError as error:
+        _refusals.append(error)
         return error.strerror or str(error)
     return ""
+
+
+def refusal() -> OSError | None:
+    """Return why this process got no user namespace; None where it asked for none, or got one."""
+    return _refusals[-1] if _refusals else None
+
+
+def _try_in_a_child() -> None:
+    """See that all of it works: who is let in and then not given its ids is nobody from there on. Raises OSError."""
+    child = os.fork()
+    if child == 0:
+        code = errno.EPERM
+        try:
+            _take_user_namespace()
+            code = 0
+        except OSError as error:
+            code = error.errno or code
+        finally:
+            os._exit(code)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if code:
+        raise OSError(code, _NO_MORE if code == errno.ENOSPC else os.strerror(code))
+
+
+def _take_user_namespace() -> None:
+    user, group = os.geteuid(), os.getegid()
+    _check(_libc.unshare(_NEW_USER), "unshare")
+    (_SELF / "setgroups").write_text("deny")
+    (_SELF / "uid_map").write_text(f"{user} {user} 1")
+    (_SELF / "gid_map").write_text(f"{group} {group} 1")
 
 
 def inhabitants(inodes: set[int]) -> dict[int, str]:

@@ -13,18 +13,26 @@ Probe = Callable[[], str]
 
 @dataclass(frozen=True, slots=True)
 class Capability:
-    """Something that a scenario may need; `probe` returns why the host cannot, empty when it can."""
+    """Something that a scenario may need; `probe` returns why the host cannot, empty when it can.
+
+    `remedy` is what to do then, or says it by what this host lacks.
+    """
 
     name: str
     description: str
     probe: Probe
-    fix: str
+    remedy: str | Probe
+
+    @property
+    def fix(self) -> str:
+        """What to do where the host cannot."""
+        return self.remedy if isinstance(self.remedy, str) else self.remedy()
 
 
 _capabilities: dict[str, Capability] = {}
 
 
-def capability(*, fix: str) -> Callable[[Probe], Probe]:
+def capability(*, fix: str | Probe) -> Callable[[Probe], Probe]:
     """Register a probe as a capability of its function's name; `fix` says what to do where the host cannot."""
 
     def decorate(probe: Probe) -> Probe:
