@@ -17,6 +17,7 @@ import psutil
 
 from harness.base.processes import bare_environment, spawn
 from harness.base.processes.leftovers import marked
+from harness.base.processes.shared_memory import forget_shared
 from harness.base.tails import beginnings
 from harness.base.waiting import wait_until
 from harness.cluster import config, jvm, probes
@@ -110,6 +111,7 @@ class Node:
         self._observe = observe
         self._spawn = spawner
         self._process: NodeProcess | None = None
+        self._preloaded: list[int] = []  # processes for which a library may have made names in shared memory
         self._starts = 0
         self._started_at = 0.0
         self._stop_began = 0.0
@@ -220,6 +222,7 @@ class Node:
             output=self.folder / NODE_OUTPUT,
             env=marked({**bare_environment(), **self.environment}, self.folder.parent),
         )
+        self._preloaded += [self._process.pid] if "LD_PRELOAD" in self.environment else []
         self._wire.meet(self.config.listeners, self._launch.line.requests)
         self.was_asked_to_stop = self._is_killed = False
         self._started_at = time.monotonic()
@@ -259,6 +262,7 @@ class Node:
             if died:
                 self.state = NodeState.DIED
         if died:
+            self._forget_shared()
             self._observe(self)
 
     def _listens(self) -> bool:
@@ -372,4 +376,11 @@ class Node:
             if only_from is not None and self.state is not only_from:
                 return
             self.state = state
+        if state not in (NodeState.STARTING, NodeState.STOPPING):
+            self._forget_shared()
         self._observe(self)
+
+    def _forget_shared(self) -> None:
+        for pid in self._preloaded:
+            forget_shared(pid)
+        self._preloaded = []

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from harness.base.errors import HarnessError
 from harness.base.processes.leftovers import end_leftovers
+from harness.base.processes.shared_memory import sweep_shared
 from harness.base.room import lacks_room
 from harness.cluster.cluster import Cluster
 from harness.cluster.node import Launch, Node, NodeState
@@ -136,6 +137,7 @@ class Run:
         if lacking := cannot_give(kind, needs) or missing(needs):
             self._recorder.report(Incident(IncidentKind.UNSUPPORTED, "", lacking))
             return
+        sweep_shared()
         try:
             in_runtime(kind, self._cell.scenario.topology, lambda runtime: self._carry_out(plan, runtime))
         except RunCancelled:

@@ -2,7 +2,6 @@
 
 import subprocess
 import time
-from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
@@ -37,7 +36,6 @@ from harness.scenario.actions.start import start
 from harness.scenario.actions.start_without_names import start_without_names
 from harness.scenario.actions.stop import stop
 from harness.scenario.actions.wipe import wipe
-from harness.scenario.capabilities import fake_clock
 from harness.scenario.conditions.has_ended import has_ended
 from harness.scenario.conditions.runs import runs
 from harness.scenario.link_proof import tries_for
@@ -472,19 +470,6 @@ def test_a_clock_is_set_by_a_restart_and_proved_by_the_nodes_own_log(tmp_path, m
     world, written = clocked(node)
     set_clock(LEADER, "+0s").perform(world)
     assert (node.environment, written[-1].status) == ({}, "ended")
-
-
-@pytest.mark.parametrize("off", [300, 0])
-def test_nothing_of_a_clock_stays_in_shared_memory(tmp_path, monkeypatch, off):
-    monkeypatch.setattr(set_clock_module, "library", lambda: Path("/lib/faketime.so"))
-    monkeypatch.setattr(set_clock_module, "_LOGS_WITHIN_SECONDS", 0.05)
-    monkeypatch.setattr(fake_clock, "SHARED", tmp_path)
-    made = [tmp_path / name for name in ("faketime_shm_77", "sem.faketime_sem_77", "faketime_shm_78")]
-    for path in made:
-        path.touch()
-    with suppress(ActionFailed):
-        set_clock(LEADER, "+5m").perform(clocked(Clock(tmp_path, off))[0])
-    assert [path.exists() for path in made] == [False, False, True]
 
 
 def test_a_clock_that_stayed_right_is_noticed(tmp_path, monkeypatch):

@@ -12,7 +12,7 @@ from harness.base.waiting import wait_until
 from harness.cluster.node import Node
 from harness.model.events import FaultChanged
 from harness.scenario.bounds import seconds
-from harness.scenario.capabilities.fake_clock import forget_shared, library
+from harness.scenario.capabilities.fake_clock import library
 from harness.scenario.refs import NodeRef
 from harness.scenario.steps import Fault
 from harness.scenario.verbs import fault
@@ -45,10 +45,7 @@ class SetClock(Fault):
         began, old_lines = time.monotonic(), node.log_file.stat().st_size if node.log_file.exists() else 0
         world.write(FaultChanged("set_clock", self.description, "begun", node=node.id))
         world.cluster.restart(node.id, new_addresses=False)
-        process = node.pid
-        is_so = wait_until(lambda: self._is_so(node, old_lines), _LOGS_WITHIN_SECONDS)
-        forget_shared(process)  # which may have ended meanwhile
-        if not is_so:
+        if not wait_until(lambda: self._is_so(node, old_lines), _LOGS_WITHIN_SECONDS):
             raise ActionFailed(f"the log of node {node.id} does not show that its clock is {self.shift:+g} s off")
         took, off = round(time.monotonic() - began, 3), clock_shift(node, old_lines)
         status = "proved" if self.shift else "ended"

@@ -7,7 +7,6 @@ from pathlib import Path
 from harness.scenario.capabilities.base import capability
 
 _PLACES = ("/usr/lib", "/usr/lib64", "/usr/local/lib")
-SHARED = Path("/dev/shm")  # noqa: S108 - where the C library keeps what processes share
 _LIBRARY = "faketime/libfaketimeMT.so.1"
 
 
@@ -18,15 +17,6 @@ def library() -> Path | None:
         if found:
             return found
     return None
-
-
-def forget_shared(pid: int) -> None:
-    """Remove what the library made in shared memory for a process that has started: it needs the names no more.
-
-    It removes them itself when the process that made them ends: that was the launcher, which became the node by exec.
-    """
-    for name in ("faketime_shm_", "sem.faketime_sem_"):
-        (SHARED / f"{name}{pid}").unlink(missing_ok=True)
 
 
 @capability(fix="Install libfaketime (Debian, Fedora: the package of that name).")
