@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import lzma
+import posixpath
 import shutil
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path, PurePosixPath
 
 from harness.base.errors import HarnessError
@@ -24,8 +25,9 @@ Wanted = Callable[[PurePosixPath], bool]
 def unpack(archive: Path, into: Path, wanted: Wanted) -> tuple[PurePosixPath, ...]:
     """Write the wanted files of a tar archive (compressed or not) below `into`, and return their names in it.
 
-    Raises HarnessError for a file that is no whole archive, and for one with an entry that points outside, with a
-    wanted entry that is no plain file or is there twice, or with more in it than any Kafka has.
+    A wanted link to a wanted file of the archive becomes a copy of that file. Raises HarnessError for a file that is no
+    whole archive, and for one with an entry that points outside, with a wanted entry that is any other link, is no
+    file or is there twice, or with more in it than any Kafka has.
     """
     try:
         with tarfile.open(archive) as tar:
@@ -47,19 +49,47 @@ def unpack(archive: Path, into: Path, wanted: Wanted) -> tuple[PurePosixPath, ..
 
 
 def _unpacked(archive: Path, stream: tarfile.TarFile, into: Path, wanted: Wanted) -> tuple[PurePosixPath, ...]:
-    found: dict[PurePosixPath, None] = {}
+    found: dict[PurePosixPath, int] = {}  # the size of each file
+    links: dict[PurePosixPath, PurePosixPath] = {}
     size = 0
     for number, entry in enumerate(stream, 1):
         path, size = PurePosixPath(entry.name), size + entry.size
-        problem = (
-            _too_much(number, size) or _outside(path) or (_not_plain(entry, path in found) if wanted(path) else "")
-        )
-        if problem:
-            raise HarnessError(f"{archive} is refused: {problem}.", "No Kafka looks like this: find out who made it.")
-        if wanted(path):
+        _refuse(archive, _too_many(number) or _too_large(size) or _outside(path))
+        if not wanted(path):
+            continue
+        _refuse(archive, _odd(entry, again=path in found or path in links))
+        if entry.isreg():
             _write(stream, entry, into / path)
-            found[path] = None
-    return tuple(found)
+            found[path] = entry.size
+        else:
+            links[path] = _target(entry)
+    _copy_linked(archive, into, found, links, size)
+    return (*found, *links)
+
+
+def _copy_linked(
+    archive: Path,
+    into: Path,
+    found: Mapping[PurePosixPath, int],
+    links: Mapping[PurePosixPath, PurePosixPath],
+    size: int,
+) -> None:
+    """Write a copy of the file that each link names: a link itself could lead anywhere once it is on the disk."""
+    for path, target in links.items():
+        if target not in found:
+            raise HarnessError(
+                f"{archive} is refused: the entry {str(path)!r} is a link to {str(target)!r}, which is no jar in it.",
+                "Unpack it yourself, and name the folder.",
+            )
+        size += found[target]
+        _refuse(archive, _too_large(size))
+        (into / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(into / target, into / path)
+
+
+def _refuse(archive: Path, problem: str) -> None:
+    if problem:
+        raise HarnessError(f"{archive} is refused: {problem}.", "No Kafka looks like this: find out who made it.")
 
 
 def _read_on(tar: tarfile.TarFile) -> None:
@@ -70,9 +100,11 @@ def _read_on(tar: tarfile.TarFile) -> None:
         left -= read
 
 
-def _too_much(entries: int, size: int) -> str:
-    if entries > _MOST_ENTRIES:
-        return f"it has more than {_MOST_ENTRIES} entries"
+def _too_many(entries: int) -> str:
+    return f"it has more than {_MOST_ENTRIES} entries" if entries > _MOST_ENTRIES else ""
+
+
+def _too_large(size: int) -> str:
     return f"it unpacks to more than {_MOST_BYTES} bytes" if size > _MOST_BYTES else ""
 
 
@@ -80,10 +112,16 @@ def _outside(path: PurePosixPath) -> str:
     return f"the entry {str(path)!r} points outside" if path.is_absolute() or ".." in path.parts else ""
 
 
-def _not_plain(entry: tarfile.TarInfo, again: bool) -> str:
+def _odd(entry: tarfile.TarInfo, *, again: bool) -> str:
     if again:  # two readers may take either
         return f"it has the entry {entry.name!r} twice"
-    return "" if entry.isreg() else f"the entry {entry.name!r} is no plain file"
+    return "" if entry.isreg() or entry.issym() or entry.islnk() else f"the entry {entry.name!r} is no plain file"
+
+
+def _target(entry: tarfile.TarInfo) -> PurePosixPath:
+    """Return the name of the entry that a link names: a symbolic one from its own folder, a hard one from the top."""
+    folder = posixpath.dirname(entry.name) if entry.issym() else ""
+    return PurePosixPath(posixpath.normpath(posixpath.join(folder, entry.linkname)))
 
 
 def _write(stream: tarfile.TarFile, entry: tarfile.TarInfo, target: Path) -> None:

@@ -23,6 +23,14 @@ def entry(name, content=b"x", **fields):
     return info, content
 
 
+def symlink(name, target):
+    return entry(name, b"", type=tarfile.SYMTYPE, linkname=target)
+
+
+def hard_link(name, target):
+    return entry(name, b"", type=tarfile.LNKTYPE, linkname=target)
+
+
 def archive(path, *entries, mode="w:gz"):
     with tarfile.open(path, mode) as tar:
         for info, content in entries:
@@ -79,8 +87,19 @@ def test_an_archive_of_no_kafka_and_one_of_two_are_refused(tmp_path):
     [
         ([entry("../libs/x.jar")], "points outside"),
         ([entry("/etc/libs/x.jar")], "points outside"),
-        ([entry("k/libs/x.jar", b"", type=tarfile.SYMTYPE, linkname="/etc/passwd")], "is no plain file"),
-        ([entry("k/libs/x.jar", b"", type=tarfile.LNKTYPE, linkname="k/a")], "is no plain file"),
+        ([symlink("k/libs/x.jar", "/etc/passwd")], "is a link to '/etc/passwd', which is no jar in it"),
+        ([entry("k/libs/y.jar"), symlink("k/libs/x.jar", "/k/libs/y.jar")], "is a link to '/k/libs/y.jar', which"),
+        ([symlink("k/libs/x.jar", "../../../etc/libs/y.jar")], "is a link to '../etc/libs/y.jar', which"),
+        ([symlink("k/libs/x.jar", "x.jar")], "is a link to 'k/libs/x.jar', which is no jar in it"),
+        ([symlink("k/libs/x.jar", "y.jar"), symlink("k/libs/y.jar", "x.jar")], "is a link to 'k/libs/y.jar', which"),
+        (
+            [entry("k/libs/z.jar"), symlink("k/libs/y.jar", "z.jar"), symlink("k/libs/x.jar", "y.jar")],
+            "'k/libs/x.jar' is a link to 'k/libs/y.jar', which",
+        ),
+        ([entry("k/a.txt"), symlink("k/libs/x.jar", "../a.txt")], "is a link to 'k/a.txt', which"),
+        ([entry("k/a"), hard_link("k/libs/x.jar", "k/a")], "is a link to 'k/a', which is no jar in it"),
+        ([entry("k/libs/x.jar"), symlink("k/libs/x.jar", "y.jar")], "twice"),
+        ([symlink("k/libs/x.jar", "y.jar"), entry("k/libs/x.jar"), entry("k/libs/y.jar")], "twice"),
         ([entry("k/libs/x.jar", b"", type=tarfile.FIFOTYPE)], "is no plain file"),
         ([entry("k/libs/x.jar"), entry("k/libs/x.jar", b"y")], "twice"),
     ],
@@ -89,6 +108,42 @@ def test_hostile_entries_are_refused_and_leave_nothing(tmp_path, entries, proble
     with pytest.raises(HarnessError, match=problem):
         distribution_at(archive(tmp_path / "x.tgz", *entries), tmp_path / "cache")
     assert not [*(tmp_path / "cache" / "distributions").iterdir()]
+
+
+def test_a_link_to_another_jar_of_the_archive_is_that_jar_wherever_it_stands(tmp_path):
+    links = (symlink("c/libs/kafka.jar", "./kafka_2.13.jar"), hard_link("./c/libs/other.jar", "c/libs/kafka_2.13.jar"))
+    made = archive(tmp_path / "x.tgz", *links, entry("c/libs/kafka_2.13.jar", b"the broker"))
+    found = unpack(made, tmp_path / "out", lambda path: path.suffix == ".jar")
+    assert {path.name for path in found} == {"kafka.jar", "other.jar", "kafka_2.13.jar"}
+    assert [(tmp_path / "out" / path).read_bytes() for path in found] == [b"the broker"] * 3
+    assert not [path for path in (tmp_path / "out").rglob("*") if path.is_symlink()]
+
+
+def test_an_archive_of_confluents_with_the_link_of_its_class_path_is_a_kafka(tmp_path):
+    libs = whole_kafka(tmp_path / "made", "7.9.1-ccs") / "libs"
+    shared = tmp_path / "confluent" / "share" / "java" / "kafka"
+    shared.parent.mkdir(parents=True)
+    libs.rename(shared)
+    (shared / "kafka.jar").symlink_to("./kafka_2.13-7.9.1-ccs.jar")
+    tgz = packed(tmp_path / "confluent", tmp_path / "confluent.tgz", "confluent-7.9.1")
+    jars = as_declared(distribution_at(tgz, tmp_path / "cache"), tgz).jars
+    assert jars == as_declared(distribution_at(tmp_path / "confluent", tmp_path), tgz).jars
+    assert jars["kafka.jar"] == jars["kafka_2.13-7.9.1-ccs.jar"]
+
+
+def test_what_a_link_stands_for_counts_among_what_an_archive_unpacks_to(tmp_path, monkeypatch):
+    links = (symlink(f"k/libs/{number}.jar", "x.jar") for number in range(3))
+    bomb = archive(tmp_path / "x.tgz", entry("k/libs/x.jar", b"0" * 1500), *links)
+    monkeypatch.setattr(tarballs, "_MOST_BYTES", 4000)
+    with pytest.raises(HarnessError, match="unpacks to more than 4000 bytes"):
+        unpack(bomb, tmp_path / "out", lambda _: True)
+
+
+def test_a_link_that_is_refused_has_its_remedy(tmp_path):
+    made = archive(tmp_path / "x.tgz", symlink("k/libs/x.jar", "/usr/share/java/x.jar"))
+    with pytest.raises(HarnessError) as refused:
+        distribution_at(made, tmp_path / "cache")
+    assert refused.value.hint == "Unpack it yourself, and name the folder."
 
 
 def test_more_than_any_kafka_has_is_refused(tmp_path, monkeypatch):
