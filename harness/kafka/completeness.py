@@ -11,6 +11,7 @@ from harness.base.errors import HarnessError
 from harness.kafka.distribution import VERSION_ENTRY, Distribution, version_entry_of
 from harness.kafka.jar_names import jar_name
 from harness.kafka.lock import locked_versions, read_lock
+from harness.kafka.modules_beside import CONNECT_API, MODULES_BESIDE
 from harness.kafka.release_lines import same_line
 from harness.kafka.versions import is_version, release_of
 from harness.toolbox.lockfile import Purpose
@@ -28,18 +29,28 @@ def check_whole(kafka: Distribution, place: Path) -> None:
     Which modules it needs is known from the lock of its release, or of another release of its line; where there is
     none, only what is there is checked.
     """
-    problem = first_problem({jar.name: jar for jar in kafka.jars}, kafka.version, needed_modules(kafka.version))
+    jars, version = {jar.name: jar for jar in kafka.jars}, kafka.version
+    problem = first_problem(jars, version, needed_modules(version), modules_beside(version))
     if problem:
         raise HarnessError(f"{place} is not a whole Kafka: {problem}.", _AGAIN)
 
 
 def needed_modules(version: str) -> frozenset[str]:
     """Return the names of Kafka's own modules that a broker of a version needs, without the suffix for Scala."""
+    return _own_modules(version, Purpose.RUNTIME)
+
+
+def modules_beside(version: str) -> frozenset[str]:
+    """Return the names of Kafka's own modules that may be there of a version, and then have to be of it as well."""
+    return _own_modules(version, Purpose.COMMANDS).union(MODULES_BESIDE, [CONNECT_API])
+
+
+def _own_modules(version: str, purpose: Purpose) -> frozenset[str]:
     release = release_of(version)
     known = sorted(locked_versions(), key=lambda each: (each != release, each))
     alike = next((each for each in known if each == release or same_line(each, release)), "")
-    runtime = read_lock(alike).of(Purpose.RUNTIME) if alike else ()
-    coordinates = (each.coordinate.split(":") for each in runtime)
+    pinned = read_lock(alike).of(purpose) if alike else ()
+    coordinates = (each.coordinate.split(":") for each in pinned)
     return frozenset(_module(artifact) for group, artifact, *_ in coordinates if group == _OWN_GROUP)
 
 
@@ -57,10 +68,13 @@ def lacking_others(kafka: Distribution) -> tuple[str, ...]:
     return tuple(sorted(each for each in others - there if not each.endswith(_SCALA_SUFFIX) and each != _SCALA_LIBRARY))
 
 
-def first_problem(jars: Mapping[str, Path], version: str, needed: Collection[str]) -> str:
-    """Return why jars, by their names, are no whole Kafka of a version whose own modules are known; else nothing."""
-    named = _by_module(jars)
-    own = {module: names for module, names in named.items() if _module(module) in needed or _BROKER.fullmatch(module)}
+def first_problem(jars: Mapping[str, Path], version: str, needed: Collection[str], beside: Collection[str]) -> str:
+    """Return why jars, by their names, are no whole Kafka of a version; else nothing.
+
+    Of its own modules a broker has those that are `needed`; those `beside` may be there. Any other jar is somebody's.
+    """
+    named, known = _by_module(jars), {*needed, *beside}
+    own = {module: names for module, names in named.items() if _module(module) in known or _BROKER.fullmatch(module)}
     return (
         next(filter(None, (_twice(names) for names in own.values())), "")
         or _lacking(needed, own)

@@ -9,15 +9,12 @@ from pathlib import Path
 from harness.base.errors import HarnessError
 from harness.base.recordfile import RecordFile
 from harness.kafka.distribution import Distribution
+from harness.kafka.modules_beside import CONNECT_API, CONNECT_RUNTIME, MODULES_BESIDE
 from harness.kafka.resolving import pin_module
 from harness.toolbox.lockfile import Artifact
 from harness.toolbox.toolbox import Toolbox
 
-# Of Connect's runtime also what it needs, since its classes would not load without; the others load with that.
-_WHOLE = "connect-runtime"
-_ALONE = ("connect-mirror", "connect-mirror-client", "connect-transforms", "connect-json", "connect-file")
-_MODULES = (_WHOLE, *_ALONE, "kafka-streams", "kafka-shell", "kafka-tools")
-_BROUGHT = {_WHOLE: ("connect-api",)}
+_BROUGHT = {CONNECT_RUNTIME: (CONNECT_API,)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +22,7 @@ class ModulePins:
     """What was fetched beside the lock of a version, and the modules that were not to be had."""
 
     artifacts: tuple[Artifact, ...] = ()
-    missing: tuple[str, ...] = _MODULES
+    missing: tuple[str, ...] = MODULES_BESIDE
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +43,7 @@ def modules_of(kafka: Distribution, toolbox: Toolbox) -> Modules:
 
     No lock pins these; what came first is kept in the cache, and what was not to be had is tried again.
     """
-    if any(jar.name.startswith("connect-runtime-") for jar in kafka.jars):
+    if any(jar.name.startswith(f"{CONNECT_RUNTIME}-") for jar in kafka.jars):
         return Modules(kafka.jars)
     kept = RecordFile(toolbox.cache / "modules" / f"{kafka.version}.json", ModulePins, remedy="Delete the file.")
     pins = kept.read_if_exists() or ModulePins()
@@ -57,12 +54,15 @@ def modules_of(kafka: Distribution, toolbox: Toolbox) -> Modules:
 
 
 def _completed(pins: ModulePins, kafka: Distribution, toolbox: Toolbox) -> ModulePins:
-    """Fetch the modules that are missing, as far as they are to be had."""
+    """Fetch the modules that are missing, as far as they are to be had.
+
+    Of Connect's runtime also what it needs, since its classes would not load without; the others load with that.
+    """
     present, found, missing = {jar.name for jar in kafka.jars}, list(pins.artifacts), []
     for module in pins.missing:
         have = present | {each.name for each in found}
         try:
-            found += pin_module(module, kafka.version, have, toolbox.downloads, alone=module != _WHOLE)
+            found += pin_module(module, kafka.version, have, toolbox.downloads, alone=module != CONNECT_RUNTIME)
         except HarnessError:
             missing.append(module)
     return ModulePins(tuple(found), tuple(missing))

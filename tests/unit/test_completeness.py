@@ -25,6 +25,7 @@ def version_of(number):
 def test_a_release_a_vendors_build_and_other_peoples_jars_beside_it_are_whole(libs, tmp_path):
     check(libs)
     write_jar(version_of("2.8.0"), libs / "kafka-oauth-client-0.15.0.jar")  # somebody's plugin, with a client inside
+    write_jar({"x": b""}, libs / "connect-json-schema-converter-2.0.0.jar")
     check(libs)
     check(whole_kafka(tmp_path / "vendor", "3.9.1.redhat-00003") / "libs")
     check(whole_kafka(tmp_path / "another", "3.9.1-acme-2") / "libs")
@@ -62,6 +63,20 @@ def test_a_module_of_another_release_is_named_by_what_stands_in_it(libs):
         check(libs)
 
 
+@pytest.mark.parametrize("module", ["kafka-tools", "kafka-streams", "connect-api", "connect-runtime", "connect-mirror"])
+def test_modules_that_no_broker_needs_are_of_its_release_where_they_are_there(libs, module):
+    write_jar({"x": b""}, libs / f"{module}-3.9.1.jar")
+    check(libs)
+    write_jar({"x": b""}, libs / f"{module}-3.9.0.jar")
+    with pytest.raises(HarnessError, match=rf"it has {module}-3\.9\.0\.jar and {module}-3\.9\.1\.jar, of which"):
+        check(libs)
+    (libs / f"{module}-3.9.1.jar").unlink()
+    with pytest.raises(
+        HarnessError, match=rf"{module}-3\.9\.0\.jar is of Kafka 3\.9\.0, and its raft module of 3\.9\.1"
+    ):
+        check(libs)
+
+
 @pytest.mark.parametrize(
     ("gone", "added", "problem"),
     [
@@ -81,7 +96,7 @@ def test_the_scala_of_the_broker_is_the_one_that_is_there(libs, gone, added, pro
     for name in added:
         write_jar({"x": b""}, libs / name)
     jars = {jar.name: jar for jar in libs.iterdir()}
-    assert problem in first_problem(jars, "3.9.1", needed_modules("3.9.1"))
+    assert problem in first_problem(jars, "3.9.1", needed_modules("3.9.1"), ())
 
 
 def test_what_other_people_made_and_apaches_release_has_is_only_named(libs):
