@@ -8,10 +8,12 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.base.archives import entry_names
 from harness.base.errors import HarnessError, unknown
 from harness.base.paths import nearest_existing
 from harness.cluster.host_accounts import available_memory
 from harness.cluster.loopback import Loopback
+from harness.kafka.distribution import Distribution, distribution_at
 from harness.kafka.git import url_and_ref
 from harness.kafka.lock import read_lock
 from harness.kafka.release_lines import Mode, check_java, check_mode, line_of
@@ -123,6 +125,8 @@ def check_sides(sides: Sides, arms: Iterable[str], toolbox: Toolbox, *, is_roll:
         check_roll(sides)
     check_locks(sides)
     check_lines(sides, toolbox, modes)
+    if is_roll:
+        check_scripts(sides, toolbox)
 
 
 def check_arms(wanted: Iterable[str], sides: Sides) -> None:
@@ -159,3 +163,26 @@ def check_roll(sides: Sides) -> None:
             f"There is nothing to roll: base and the candidate are both Kafka {sides.base.version}, no jar differs.",
             "Name another Kafka or another raft jar on one side (--kafka, --dist, --jar, --series, --base-…).",
         )
+
+
+def check_scripts(sides: Sides, toolbox: Toolbox) -> None:
+    """Raise HarnessError for a whole Kafka without a class that a script of the runbook starts.
+
+    What a lock has of them is fetched; one that somebody has brings them along.
+    """
+    for side in (sides.base, sides.candidate):
+        if side.place is None:
+            continue
+        line, there = line_of(side.version), _classes(distribution_at(side.place, toolbox.cache))
+        lacking = next((script for script, name in line.commands.items() if name not in there), "")
+        if lacking:
+            jars = " and ".join(f"{pin.split(':')[1]}-<version>.jar" for pin in line.lock.commands)
+            raise HarnessError(
+                f"{side.place} lacks {line.commands[lacking]}, which {lacking} starts, and a rollout runs that script.",
+                f"Put {jars} of the same release into its libs/, or name a whole release.",
+            )
+
+
+def _classes(kafka: Distribution) -> set[str]:
+    names = (name for jar in kafka.jars for name in entry_names(jar))
+    return {name.removesuffix(".class").replace("/", ".") for name in names if name.endswith(".class")}

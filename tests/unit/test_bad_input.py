@@ -12,9 +12,11 @@ from whole_kafka import whole_kafka
 
 from harness.base.archives import first_problem
 from harness.base.errors import HarnessError
+from harness.building.jars import write_jar
 from harness.cli import app as cli
 from harness.cluster import host_accounts, loopback
 from harness.kafka.distribution import RAFT_CLIENT, VERSION_ENTRY, Distribution
+from harness.kafka.release_lines import line_of
 from harness.model.request import Request
 from harness.model.setup import Profile
 from harness.model.sides import sides_of
@@ -198,6 +200,25 @@ def test_a_rollout_of_a_kafka_onto_itself_is_refused_before_anything_is_made(har
         sentence = harness("rollout", *words)
         assert "There is nothing to roll: base and the candidate are both Kafka 3.9.1, no jar differs" in sentence
         assert not (tmp_path / "out").exists() or not list((tmp_path / "out").iterdir())
+
+
+@pytest.mark.parametrize(
+    "sides", [("--base-dist", "whole", "--dist", "toolless"), ("--base-dist", "toolless", "--jar", "raft.jar")]
+)
+def test_a_rollout_of_a_kafka_without_what_its_scripts_start_is_refused_before_anything_is_made(
+    harness, tmp_path, sides
+):
+    whole_kafka(tmp_path / "toolless", "3.9.1-acme")
+    classes = line_of("3.9.1").commands.values()
+    libs = whole_kafka(tmp_path / "whole") / "libs"
+    write_jar({f"{name.replace('.', '/')}.class": b"x" for name in classes}, libs / "kafka-tools-3.9.1.jar")
+    jar(tmp_path / "raft.jar")
+    sentence = harness("rollout", *sides)
+    assert (
+        "toolless lacks org.apache.kafka.tools.MetadataQuorumCommand, which kafka-metadata-quorum.sh starts" in sentence
+    )
+    assert "Put kafka-tools-<version>.jar of the same release into its libs/" in sentence
+    assert not [*tmp_path.glob("out/*")]
 
 
 def test_a_configuration_that_is_not_text_is_refused(harness, tmp_path):
