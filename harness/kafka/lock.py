@@ -10,6 +10,7 @@ from pathlib import Path
 from harness.base.errors import HarnessError
 from harness.base.files import write_text
 from harness.base.paths import is_checkout, user_data_root
+from harness.model.arms import Build
 from harness.toolbox.lockfile import Lock, format_lock, parse_lock, shipped_locks
 
 # As makers of builds write them (harness.kafka.versions), and `3.9`; nothing that could leave a folder.
@@ -31,6 +32,14 @@ def locked_versions(folders: Sequence[Path] = ()) -> list[str]:
     """Return the Kafka versions that `read_lock` finds in the same folders."""
     names = {path.stem for folder in folders or _searched() for path in folder.glob("*.lock")}
     return sorted(filter(_VERSION.fullmatch, names))
+
+
+def locked_as(build: Build) -> str:
+    """Return the version under which the Kafka of a build is locked: a vendor's own, else the release it is made of.
+
+    That release need not be locked.
+    """
+    return build.kafka.version if build.kafka.version in locked_versions() else build.kafka_version
 
 
 def checked_version(version: str) -> str:

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
 from harness.base.errors import HarnessError
+from harness.kafka.lock import locked_as
 from harness.logs.cautions import cautions
 from harness.logs.compare.contrasts import contrast, learned
 from harness.logs.compare.counts import Count, Where
@@ -114,9 +115,7 @@ def _renamed(arms: Sequence[Arm], known: Mapping[str, Library]) -> dict[str, Ren
 
 def libraries(directory: RunDirectory, arms: Sequence[Arm]) -> dict[str, Library]:
     """Return the log statements of each arm's sources: the build's own, where it has some."""
-    return {
-        arm.name: overlaid(library(arm.build.kafka_version), directory.build(arm.build.name).sources) for arm in arms
-    }
+    return {arm.name: overlaid(library(locked_as(arm.build)), directory.build(arm.build.name).sources) for arm in arms}
 
 
 def pairs(arms: Sequence[Arm]) -> list[tuple[str, str]]:

@@ -14,7 +14,7 @@ from harness.building.builders.ecj import ecj_of
 from harness.building.compiling import Builder
 from harness.building.given import other_release
 from harness.kafka.distribution import Distribution, locked_distribution
-from harness.kafka.lock import locked_versions, read_lock
+from harness.kafka.lock import locked_as, locked_versions, read_lock
 from harness.kafka.release_lines import Line, line_of, same_line
 from harness.kafka.release_tests import tests_of_release
 from harness.kafka.series import series_folder
@@ -102,7 +102,7 @@ def proof_case(
     """Fetch everything first: what may wait for the network does so before anything is judged. Raises HarnessError."""
     declaration, setup = directory.declaration.read(), directory.setup.read()
     version, downloads, request = candidate.kafka_version, toolbox.downloads, directory.request.read()
-    lock = read_lock(version) if version in locked_versions() else None
+    lock = read_lock(locked_as(candidate)) if locked_as(candidate) in locked_versions() else None
     distribution = kafka_of(candidate, request, toolbox)
     ecj, line = ecj_of(toolbox), line_of(version)
     one_kafka = candidate.kafka.is_same(base.kafka)

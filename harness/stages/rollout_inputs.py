@@ -11,7 +11,7 @@ from harness.base.progress import Reporter
 from harness.cluster.install import Install
 from harness.cluster.prepare import NodeParts
 from harness.engine.planned_run import PlannedRun
-from harness.kafka.lock import read_lock
+from harness.kafka.lock import locked_as, read_lock
 from harness.model.arms import ABSENT, Arm, Build, Role
 from harness.model.declaration import Declaration
 from harness.model.features import FeaturePlan
@@ -123,7 +123,7 @@ def _tools(
             )
     distribution = kafka_of(build, request, toolbox)
     of_somebody = build.kafka.place or (request.base_dist and not build.kafka.jars)
-    lock = None if of_somebody else read_lock(build.kafka_version)
+    lock = None if of_somebody else read_lock(locked_as(build))
     more = toolbox.downloads.fetch_all(lock.of(Purpose.COMMANDS)) if lock else ()
     return Tools(parts.java, (*more, *distribution.jars), parts.line.commands, parts.line.config_options)
 
