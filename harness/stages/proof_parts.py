@@ -15,6 +15,7 @@ from harness.base.progress import Reporter
 from harness.building.build_comparison import unpatched_jars
 from harness.building.configdef import read_keys
 from harness.kafka.patching import load_series
+from harness.kafka.versions import release_of
 from harness.model.proof import AuditAnswer, Difference, TestScope, TestsProof
 from harness.model.simulation import Simulation
 from harness.model.waivers import load_waivers
@@ -92,11 +93,11 @@ def waived(case: ProofCase, found: DropIn) -> tuple[Difference, ...]:
 
 def tested(case: ProofCase, changed: frozenset[str], reporter: Reporter) -> TestsProof:
     """Return what upstream's and the series' tests say of the jar; `changed` are its changed classes."""
-    scope, version = case.scope, case.distribution.version
+    scope = case.scope
     if scope is TestScope.NONE:
         return TestsProof(scope)
     if not case.tests:
-        missing = f"Upstream's tests of Kafka {version} are not pinned here: `harness lock {version}`, or --tests none."
+        missing = f"Upstream's tests of {_not_pinned(case)}, or --tests none."
         return TestsProof(scope, missing=missing)
     bench = replace(
         bench_of(case),
@@ -119,11 +120,7 @@ def simulated(case: ProofCase, reporter: Reporter) -> Simulation | None:
     if not case.simulate:
         return None
     if not case.tests:
-        version = case.distribution.version
-        return Simulation(
-            case.simulate,
-            gap=f"No simulation ran: the tests of Kafka {version} are not pinned here: `harness lock {version}`.",
-        )
+        return Simulation(case.simulate, gap=f"No simulation ran: the tests of {_not_pinned(case)}.")
     reporter.report(f"upstream's simulations on the jar, for {case.simulate}")
     jars = simulated_jars(bench_of(case), case.jar, case.base_jar)
     folder = case.directory.proof(case.candidate.name).simulation
@@ -131,6 +128,11 @@ def simulated(case: ProofCase, reporter: Reporter) -> Simulation | None:
     place = folder.relative_to(case.directory.path)
     failed = (replace(each, log=(place / each.log).as_posix() if each.log else "") for each in found.failed)
     return replace(found, failed=tuple(failed))
+
+
+def _not_pinned(case: ProofCase) -> str:
+    release = release_of(case.distribution.version)  # a vendor's own need not be in any repository
+    return f"Kafka {release} are not pinned here: `harness lock {release}`"
 
 
 def bench_of(case: ProofCase) -> TestBench:

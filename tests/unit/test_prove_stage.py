@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -25,6 +26,7 @@ from harness.model.proof import (
 from harness.model.setup import Setup
 from harness.proof.junit.proving import NOT_COMPILED
 from harness.proof.proof_summary import describe_tests
+from harness.stages import proof_parts
 from harness.stages.proof_case import claims_upheld, is_released_jar
 from harness.stages.proof_parts import classes_that_may_change
 from harness.stages.tests_weighed import excused, forgiving_foreign, needless, standing_of
@@ -146,3 +148,13 @@ def test_failures_that_do_not_count_are_counted_apart() -> None:
     assert describe_tests(replace(RAN, failed=(replace(FAILED, excuse="by design"),))) == (
         "2 tests, 1 failed (1 do not count)"
     )
+
+
+def test_tests_that_are_not_pinned_are_locked_by_the_release_that_a_vendors_kafka_is_of():
+    kafka = SimpleNamespace(version="3.9.3-acme")
+    case = SimpleNamespace(scope=TestScope.RELATED, distribution=kafka, tests=(), simulate="5m")
+    assert (
+        "of Kafka 3.9.3 are not pinned here: `harness lock 3.9.3`, or --tests"
+        in proof_parts.tested(case, frozenset(), None).missing
+    )
+    assert "of Kafka 3.9.3 are not pinned here: `harness lock 3.9.3`." in proof_parts.simulated(case, None).gap
