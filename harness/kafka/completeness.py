@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from harness.base.errors import HarnessError
@@ -14,13 +15,27 @@ from harness.kafka.lock import locked_versions, read_lock
 from harness.kafka.modules_beside import CONNECT_API, MODULES_BESIDE
 from harness.kafka.release_lines import same_line
 from harness.kafka.versions import is_version, release_of
-from harness.toolbox.lockfile import Purpose
+from harness.toolbox.lockfile import Lock, Purpose
 
 _OWN_GROUP = "org.apache.kafka"
 _BROKER = re.compile(r"kafka_(\d+(?:\.\d+)?)")
 _SCALA_LIBRARY = "scala-library"
-_SCALA_SUFFIX = ("_2.12", "_2.13", "_3")
+_CROSSED = re.compile(r"(.+)_(\d+(?:\.\d+)?)")  # scala-logging_2.13
+_NUMBER = re.compile(r"\d+(?:\.\d+)*")
 _AGAIN = "Unpack the release again into an empty folder, and add to it what you mean to run."
+
+
+@dataclass(frozen=True, slots=True)
+class KnownModules:
+    """What is known of the modules of a version: Kafka's own, and other people's.
+
+    Of its own a broker has those that are `needed`; those `beside` may be there. `crossed` are other people's that
+    come for one Scala each, by name and without its suffix.
+    """
+
+    needed: frozenset[str] = frozenset()
+    beside: frozenset[str] = frozenset()
+    crossed: frozenset[str] = frozenset()
 
 
 def check_whole(kafka: Distribution, place: Path) -> None:
@@ -29,29 +44,33 @@ def check_whole(kafka: Distribution, place: Path) -> None:
     Which modules it needs is known from the lock of its release, or of another release of its line; where there is
     none, only what is there is checked.
     """
-    jars, version = {jar.name: jar for jar in kafka.jars}, kafka.version
-    problem = first_problem(jars, version, needed_modules(version), modules_beside(version))
+    problem = first_problem({jar.name: jar for jar in kafka.jars}, kafka.version, known_modules(kafka.version))
     if problem:
         raise HarnessError(f"{place} is not a whole Kafka: {problem}.", _AGAIN)
 
 
 def needed_modules(version: str) -> frozenset[str]:
     """Return the names of Kafka's own modules that a broker of a version needs, without the suffix for Scala."""
-    return _own_modules(version, Purpose.RUNTIME)
+    return known_modules(version).needed
 
 
-def modules_beside(version: str) -> frozenset[str]:
-    """Return the names of Kafka's own modules that may be there of a version, and then have to be of it as well."""
-    return _own_modules(version, Purpose.COMMANDS).union(MODULES_BESIDE, [CONNECT_API])
-
-
-def _own_modules(version: str, purpose: Purpose) -> frozenset[str]:
+def known_modules(version: str) -> KnownModules:
+    """Return what the lock of a version's release says of its modules, or that of another release of its line."""
     release = release_of(version)
     known = sorted(locked_versions(), key=lambda each: (each != release, each))
     alike = next((each for each in known if each == release or same_line(each, release)), "")
-    pinned = read_lock(alike).of(purpose) if alike else ()
-    coordinates = (each.coordinate.split(":") for each in pinned)
-    return frozenset(_module(artifact) for group, artifact, *_ in coordinates if group == _OWN_GROUP)
+    lock = read_lock(alike) if alike else Lock(version, ())
+    own, others = _modules(lock, Purpose.RUNTIME)
+    commands, _ = _modules(lock, Purpose.COMMANDS)
+    crossed = frozenset(found[1] for each in others if (found := _CROSSED.fullmatch(each)))
+    return KnownModules(frozenset(map(_module, own)), commands.union(MODULES_BESIDE, [CONNECT_API]), crossed)
+
+
+def _modules(lock: Lock, purpose: Purpose) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the names of Kafka's own modules in a lock, and of other people's."""
+    pinned = [each.coordinate.split(":")[:2] for each in lock.of(purpose)]
+    own = frozenset(artifact for group, artifact in pinned if group == _OWN_GROUP)
+    return own, frozenset(artifact for _, artifact in pinned) - own
 
 
 def lacking_others(kafka: Distribution) -> tuple[str, ...]:
@@ -63,23 +82,34 @@ def lacking_others(kafka: Distribution) -> tuple[str, ...]:
     if release not in locked_versions():
         return ()
     there = {named.module for jar in kafka.jars if (named := jar_name(jar.name))}
-    runtime = (each.coordinate.split(":") for each in read_lock(release).of(Purpose.RUNTIME))
-    others = {artifact for group, artifact, *_ in runtime if group != _OWN_GROUP}
-    return tuple(sorted(each for each in others - there if not each.endswith(_SCALA_SUFFIX) and each != _SCALA_LIBRARY))
+    _, others = _modules(read_lock(release), Purpose.RUNTIME)
+    return tuple(sorted(each for each in others - there if not _CROSSED.fullmatch(each) and each != _SCALA_LIBRARY))
 
 
-def first_problem(jars: Mapping[str, Path], version: str, needed: Collection[str], beside: Collection[str]) -> str:
-    """Return why jars, by their names, are no whole Kafka of a version; else nothing.
+def in_two_versions(kafka: Distribution) -> tuple[tuple[str, ...], ...]:
+    """Return the names of jars of one module each, whoever made it, that are there in several versions.
 
-    Of its own modules a broker has those that are `needed`; those `beside` may be there. Any other jar is somebody's.
+    Files for several systems are none: they have one number.
     """
-    named, known = _by_module(jars), {*needed, *beside}
-    own = {module: names for module, names in named.items() if _module(module) in known or _BROKER.fullmatch(module)}
+    by_module = _by_module(jar.name for jar in kafka.jars).values()
+    return tuple(tuple(names) for names in by_module if len({*map(_number, names)}) > 1)
+
+
+def _number(name: str) -> str:
+    named = jar_name(name)
+    found = _NUMBER.match(named.version) if named else None
+    return found[0] if found else ""
+
+
+def first_problem(jars: Mapping[str, Path], version: str, known: KnownModules) -> str:
+    """Return why jars, by their names, are no whole Kafka of a version, else nothing; unknown ones may be there."""
+    named, own_names = _by_module(jars), known.needed | known.beside
+    own = {each: names for each, names in named.items() if _module(each) in own_names or _BROKER.fullmatch(each)}
     return (
         next(filter(None, (_twice(names) for names in own.values())), "")
-        or _lacking(needed, own)
+        or _lacking(known.needed, own)
         or next(filter(None, (_of_another(jars[names[0]], version) for names in own.values())), "")
-        or _scala_problem(named)
+        or _scala_problem(named, known.crossed)
     )
 
 
@@ -115,7 +145,7 @@ def _of_another(jar: Path, version: str) -> str:
     return f"{jar.name} is of Kafka {release_of(named)}{inside}, and its raft module of {release_of(version)}"
 
 
-def _scala_problem(named: Mapping[str, list[str]]) -> str:
+def _scala_problem(named: Mapping[str, list[str]], crossed: Collection[str]) -> str:
     brokers = [module for module in named if _BROKER.fullmatch(module)]
     if len(brokers) > 1:
         return f"it has {' and '.join(named[each][0] for each in brokers)}, for different Scalas"
@@ -126,4 +156,11 @@ def _scala_problem(named: Mapping[str, list[str]]) -> str:
         return _twice(libraries)
     scala = brokers[0].partition("_")[2]
     fits = libraries[0].startswith((f"{_SCALA_LIBRARY}-{scala}.", f"{_SCALA_LIBRARY}-{scala}-"))
-    return "" if fits else f"{named[brokers[0]][0]} is for Scala {scala}, and {libraries[0]} is another"
+    others = [names[0] for module, names in named.items() if _is_for_another(module, scala, crossed)]
+    odd = next(iter([*([] if fits else libraries), *others]), "")
+    return f"{named[brokers[0]][0]} is for Scala {scala}, and {odd} is for another" if odd else ""
+
+
+def _is_for_another(module: str, scala: str, crossed: Collection[str]) -> bool:
+    found = _CROSSED.fullmatch(module)
+    return found is not None and found[1] in crossed and found[2] != scala

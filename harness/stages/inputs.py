@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -10,8 +10,8 @@ from harness.audit.claims_file import ClaimSet, load_claims
 from harness.base.errors import HarnessError
 from harness.building.given import check_raft_jar
 from harness.cluster.config import load_overlay
-from harness.kafka.completeness import check_whole, lacking_others
-from harness.kafka.distribution import distribution_at
+from harness.kafka.completeness import check_whole, in_two_versions, lacking_others
+from harness.kafka.distribution import Distribution, distribution_at
 from harness.kafka.lock import checked_version
 from harness.kafka.release_lines import Mode, line_of
 from harness.kafka.series import series_folder, series_folders
@@ -78,14 +78,16 @@ def read_sides(request: Request, toolbox: Toolbox) -> Sides:
 
 
 def what_lacks(sides: Sides, toolbox: Toolbox) -> tuple[str, ...]:
-    """Return in sentences what whole Kafkas lack of other people's jars that Apache's release has."""
+    """Return in sentences what whole Kafkas lack of other people's jars that Apache's release has, or have twice."""
     places = dict.fromkeys(side.place for side in (sides.base, sides.candidate) if side.place)
-    missing = {place: lacking_others(distribution_at(place, toolbox.cache)) for place in places}
-    return tuple(
-        f"{place} lacks {', '.join(names)}, which Apache's release of its version has: nodes may not start"
-        for place, names in missing.items()
-        if names
-    )
+    return tuple(line for place in places for line in _oddities(place, distribution_at(place, toolbox.cache)))
+
+
+def _oddities(place: Path, kafka: Distribution) -> Iterator[str]:
+    if names := lacking_others(kafka):
+        yield f"{place} lacks {', '.join(names)}, which Apache's release of its version has: nodes may not start"
+    for names in in_two_versions(kafka):
+        yield f"{place} has {' and '.join(names)}, of which nodes run only the first"
 
 
 def _release_at(place: Path, toolbox: Toolbox) -> str:

@@ -1,12 +1,23 @@
 """Whether an unpacked Kafka is whole: what a broker needs, of one version, for one Scala."""
 
+from types import SimpleNamespace
+
 import pytest
 from whole_kafka import whole_kafka
 
 from harness.base.errors import HarnessError
 from harness.building.jars import write_jar
-from harness.kafka.completeness import check_whole, first_problem, lacking_others, needed_modules
+from harness.kafka.completeness import (
+    check_whole,
+    first_problem,
+    in_two_versions,
+    known_modules,
+    lacking_others,
+    needed_modules,
+)
 from harness.kafka.distribution import VERSION_ENTRY, unpacked_distribution
+from harness.model.sides import Side, Sides
+from harness.stages.inputs import what_lacks
 
 
 @pytest.fixture
@@ -85,8 +96,14 @@ def test_modules_that_no_broker_needs_are_of_its_release_where_they_are_there(li
         (
             ("scala-library-2.13.15.jar",),
             ("scala-library-2.12.19.jar",),
-            "kafka_2.13-3.9.1.jar is for Scala 2.13, and scala-library-2.12.19.jar is another",
+            "kafka_2.13-3.9.1.jar is for Scala 2.13, and scala-library-2.12.19.jar is for another",
         ),
+        (
+            (),
+            ("scala-logging_2.13-3.9.5.jar", "scala-logging_2.12-3.9.5.jar"),
+            "kafka_2.13-3.9.1.jar is for Scala 2.13, and scala-logging_2.12-3.9.5.jar is for another",
+        ),
+        ((), ("scala-logging_2.13-3.9.5.jar", "plugin_2.12-1.0.jar"), ""),
         ((), ("scala-library-2.12.19.jar",), "it has scala-library-2.12.19.jar and scala-library-2.13.15.jar"),
     ],
 )
@@ -96,7 +113,8 @@ def test_the_scala_of_the_broker_is_the_one_that_is_there(libs, gone, added, pro
     for name in added:
         write_jar({"x": b""}, libs / name)
     jars = {jar.name: jar for jar in libs.iterdir()}
-    assert problem in first_problem(jars, "3.9.1", needed_modules("3.9.1"), ())
+    found = first_problem(jars, "3.9.1", known_modules("3.9.1"))
+    assert problem in found if problem else not found
 
 
 def test_what_other_people_made_and_apaches_release_has_is_only_named(libs):
@@ -110,3 +128,15 @@ def test_what_other_people_made_and_apaches_release_has_is_only_named(libs):
 
 def test_of_a_release_that_is_not_locked_nobody_knows_what_it_lacks(tmp_path):
     assert lacking_others(unpacked_distribution(whole_kafka(tmp_path, "3.9.77"))) == ()
+
+
+def test_other_peoples_jars_in_two_versions_are_only_named_and_those_for_several_systems_are_none(libs):
+    for name in ("netty-epoll-4.1.1.Final.jar", "netty-epoll-4.1.1.Final-linux-x86_64.jar", "log4j-1.2-api-2.25.3.jar"):
+        write_jar({"x": b""}, libs / name)
+    assert in_two_versions(unpacked_distribution(libs.parent)) == ()
+    write_jar({"x": b""}, libs / "jetty-9.10.jar")
+    assert in_two_versions(unpacked_distribution(libs.parent)) == (("jetty-9.10.jar", "jetty-9.4.jar"),)
+    check(libs)
+    side = Side(libs.parent, "3.9.1")
+    told = what_lacks(Sides(side, side), SimpleNamespace(cache=libs / "none"))
+    assert told[1:] == (f"{libs.parent} has jetty-9.10.jar and jetty-9.4.jar, of which nodes run only the first",)
