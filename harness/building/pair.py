@@ -71,7 +71,7 @@ def _compiled(side: Side, name: str, bench: Bench, host: BuildHost, place: Workp
     series = series_to_build(side, place.patches)
     with ExitStack() as held:
         builder = open_builder(place.builder, host, held)
-        tools = Toolchain(builder, released, sources, host.target)
+        tools = Toolchain(builder, released, sources, host.target, side.option)
         return build_series(bench, tools, name, source_of(side.git, tools), series)
 
 

@@ -52,13 +52,14 @@ class Toolchain:
 
     `released` is the Kafka that gives the class path and a jar's resource entries, `released_sources` its raft
     module's sources jar, which holds the message classes that a git checkout lacks. `target` is the Java release that
-    class files are made for.
+    class files are made for, `kafka_option` what names another release.
     """
 
     builder: Builder
     released: Distribution
     released_sources: Path
     target: int
+    kafka_option: str = "--kafka"
 
 
 def build_series(bench: Bench, tools: Toolchain, name: str, source: Source, series: Series | None) -> Build:
@@ -133,7 +134,7 @@ def changed_resources(tree: Path, released: dict[str, bytes]) -> list[str]:
 def _ready_tree(tools: Toolchain, source: Source, series: Series | None, into: Path) -> SourceTree:
     """Check out and patch; then see that the released message classes are those of this tree, and add them."""
     tree = source.checkout(into)
-    _check_line(tree, tools.released.version)
+    _check_line(tree, tools)
     if series:
         tree = apply_series(tree, series)
     changed = changed_resources(into, resources_of(tools.released.raft_jar))
@@ -147,14 +148,15 @@ def _ready_tree(tools: Toolchain, source: Source, series: Series | None, into: P
     return tree
 
 
-def _check_line(tree: SourceTree, wanted: str) -> None:
+def _check_line(tree: SourceTree, tools: Toolchain) -> None:
     """See that sources are of the class path's release, or of its line: a branch's own is not released yet."""
+    wanted = tools.released.version
     if same_line(tree.version, wanted):
         return
     near = sorted((each for each in locked_versions() if same_line(each, tree.version)), key=order_of)
     raise HarnessError(
         f"The sources ({tree.description}) are Kafka {tree.version}, but the class path is {wanted}.",
-        f"Name the release of their line that they are built for: --kafka {near[-1]}."
+        f"Name the release of their line that they are built for: {tools.kafka_option} {near[-1]}."
         if near
         else f"Choose sources of {wanted}'s line: no release of theirs is locked (docs/release-lines.md).",
     )

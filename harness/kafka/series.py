@@ -56,8 +56,9 @@ def series_folder(version: str, name: str = "") -> Path:
         line_of(checked_version(version))  # of a line that is not known, a jar would not help either
         raise HarnessError(
             f"There is no patch series for Kafka {version}.",
-            "Give a finished jar by --jar, and its claims by --claims FILE or --claims none; or ask "
-            "the release alone, by --arms base --claims none and a --suite.",
+            "Compare two releases by --base-kafka A --kafka B, or build sources as they are by --series none; give "
+            "a finished jar by --jar, and its claims by --claims FILE or --claims none; or ask the release alone, by "
+            "--arms base --claims none and a --suite.",
         )
     if name and name not in names:
         raise HarnessError(unknown("patch series", name, names), _CHOOSE)

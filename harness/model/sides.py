@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from harness.base.errors import HarnessError
@@ -11,6 +11,7 @@ from harness.model.arms import PATCHED
 from harness.model.request import DEFAULT_KAFKA, NO_CLAIMS, NO_SERIES, Request
 
 _BASE = {"base", "stock"}
+_KAFKA, _BASE_KAFKA = "--kafka", "--base-kafka"
 JAR, KAFKA, BUILT = "jar", "kafka", "built"
 
 ReleaseAt = Callable[[Path], str]  # the release of the Kafka in a folder or an archive
@@ -21,7 +22,8 @@ class Side:
     """One side: a Kafka of a `version`, that at a `place` or else Apache's locked release, with one raft jar in it.
 
     That is the finished `jar`; or, where it is `built`, one compiled from `git` (URL@REF, or the released sources) with
-    the patches of `series` (a name, empty for the only one of its version, or `none`); or the Kafka's own.
+    the patches of `series` (a name, empty for the only one of its version, or `none`); or the Kafka's own. `option` is
+    that by which another release would be named.
     """
 
     place: Path | None
@@ -30,6 +32,7 @@ class Side:
     built: bool = False
     git: str = ""
     series: str = ""
+    option: str = field(default=_KAFKA, compare=False)
 
     @property
     def origin(self) -> str:
@@ -71,9 +74,9 @@ def sides_of(request: Request, release_at: ReleaseAt) -> Sides:
     base's with one raft jar replaced. Raises HarnessError for words that contradict each other.
     """
     _check_one_origin(request)
-    base_release = _release(request.base_dist, request.base_kafka, "--base-kafka", release_at)
+    base_release = _release(request.base_dist, request.base_kafka, _BASE_KAFKA, release_at)
     named_base = base_release or request.base_kafka
-    own = _release(request.dist, request.kafka_version, "--kafka", release_at) or _own_version(request, named_base)
+    own = _release(request.dist, request.kafka_version, _KAFKA, release_at) or _own_version(request, named_base)
     if own:
         base = Side(request.base_dist, named_base or own)
         candidate = Side(request.dist, own)
@@ -113,7 +116,8 @@ def _own_version(request: Request, base: str) -> str:
 def _base_jar(request: Request, side: Side) -> Side:
     built = bool(request.base_git or request.base_series)
     series = request.base_series or (NO_SERIES if built else "")
-    return replace(side, jar=request.base_jar, built=built, git=request.base_git, series=series)
+    option = _BASE_KAFKA if request.base_kafka or request.dist else _KAFKA
+    return replace(side, jar=request.base_jar, built=built, git=request.base_git, series=series, option=option)
 
 
 def _candidate_jar(request: Request, side: Side, *, own: bool) -> Side:

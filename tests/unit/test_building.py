@@ -226,6 +226,12 @@ class Elsewhere:
         return SourceTree(into, self.version, "c0ffee", "a checkout")
 
 
+def test_the_remedy_for_bases_sources_of_another_line_names_bases_release(bench, release, sources):
+    chain = replace(tools(release, sources), kafka_option="--base-kafka")
+    with pytest.raises(HarnessError, match=r"that they are built for: --base-kafka 4\.2\.1\."):
+        build_series(bench, chain, "x", Elsewhere("4.2.2-SNAPSHOT", "{}\n"), None)
+
+
 @pytest.mark.parametrize(
     ("version", "remedy"),
     [

@@ -111,6 +111,7 @@ def test_the_version_is_that_of_the_installation(harness):
         (("verify", "--suite", "all"), "No suite is named 'all'. There are: bootstrap"),
         (("verify", "--claims", "nowhere.toml"), "nowhere.toml cannot be read: No such file"),
         (("verify", "--kafka", "4.1.2"), "There is no patch series for Kafka 4.1.2"),
+        (("verify", "--kafka", "4.1.2"), "--base-kafka A --kafka B, or build sources as they are by --series none"),
         (("verify", "--kafka", "9.9.9"), "Kafka 9.9.9 is of a release line that is not described here"),
         (("verify", "--kafka", "5.0.0", "--claims", "none"), "can be neither locked, built, proved nor run"),
         (("rollout", "--kafka", "5.0.0"), "can be neither locked, built, proved nor run"),

@@ -147,3 +147,16 @@ def test_base_alone_of_which_nothing_is_claimed_needs_no_series(arm):
 def test_base_alone_is_still_held_against_claims_where_nothing_says_otherwise():
     assert sides(arms=("base",)).candidate.built
     assert sides(arms=("base", "on"), claims=NO_CLAIMS).candidate.built
+
+
+def test_another_release_of_a_side_is_named_by_the_option_that_counts_for_it():
+    git = {"base_git": "/src/kafka@4.3"}
+    for words, option in (
+        ({}, "--kafka"),
+        ({"kafka_version": "3.9.2"}, "--kafka"),
+        ({"base_kafka": "3.9.1"}, "--base-kafka"),
+        ({"base_kafka": "3.9.1", "kafka_version": "3.9.2"}, "--base-kafka"),
+        ({"dist": THERE}, "--base-kafka"),
+    ):
+        found = sides(**git, **words)
+        assert (found.base.option, found.candidate.option) == (option, "--kafka")
