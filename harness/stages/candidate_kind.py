@@ -12,7 +12,7 @@ from harness.building.builders.ecj import ecj_of
 from harness.building.compiling import Builder
 from harness.building.configdef import prepare_probe, read_flag
 from harness.kafka.distribution import distribution_of, locked_distribution
-from harness.kafka.lock import read_lock
+from harness.kafka.lock import locked_versions, read_lock
 from harness.kafka.patching import load_series
 from harness.kafka.release_lines import line_of
 from harness.model.candidate_kind import CandidateKind
@@ -30,9 +30,17 @@ _MOST_NAMED = 3
 def recognised(request: Request, inputs: Inputs, toolbox: Toolbox, reporter: Reporter) -> Inputs:
     """Return the inputs, with the series' claims where a given jar is of one; what it is is reported in a line.
 
+    A series is compiled to compare with, from what the lock of the nodes' release pins: without one that is not known.
     Raises HarnessError when the jar's configuration cannot be read, or a series cannot be compiled to compare with.
     """
     if not request.jar:
+        return inputs
+    version = inputs.sides.candidate.version
+    if inputs.suspected and version not in locked_versions():
+        reporter.report(
+            f"whether the jar is of a series is known only with the lock of Kafka {version}: `harness lock {version}`"
+        )
+        reporter.report(describe(inputs.kind, []))
         return inputs
     lacks = []
     for series in inputs.suspected:

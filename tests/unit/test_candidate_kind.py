@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 from rich.console import Console
+from whole_kafka import whole_kafka
 
 from harness.base.json import from_json, to_json
 from harness.base.paths import data_root
@@ -128,6 +129,23 @@ def test_a_series_claims_make_a_jar_one_of_the_series_only_where_it_declares_all
     assert "(it lacks the key x): it is judged by its claims, and by what it does" in line
     lack[0] = ""
     assert identify(request)[0].kind is CandidateKind.SERIES
+
+
+@pytest.mark.parametrize(
+    ("claims", "kind", "asked"),
+    [
+        ("", CandidateKind.UNKNOWN, "the jar is not held against any series: asked is whether anything is worse"),
+        (str(SHIPPED / "claims.toml"), CandidateKind.CLAIMED, "the jar is judged by its claims"),
+    ],
+)
+def test_a_jar_in_a_kafka_that_is_not_locked_is_held_against_no_series_and_how_to_is_said(
+    tmp_path, jar, claims, kind, asked
+):
+    kafka = whole_kafka(tmp_path / "kafka", "3.9.77-acme")
+    found, line = identify(Request(jar=jar, base_dist=kafka, claims=claims))
+    assert found.kind is kind
+    assert "whether the jar is of a series is known only with the lock of Kafka 3.9.77: `harness lock 3.9.77`" in line
+    assert line.endswith(asked)
 
 
 @pytest.mark.usefixtures("lack")
