@@ -163,6 +163,11 @@ def a_controller_claims_another_epoch(history):
         yield node, at, replace(claim, epoch=claim.epoch + 1)
 
 
+def a_leader_cuts_off_its_log(history):
+    for node, at, counted, _ in places_of(history, Counted):
+        yield node, at, counted, Truncated(counted.place, counted.offset)
+
+
 # What is said is forged in one place; the rule is that which this record is about.
 FORGERIES = {
     an_epoch_falls: "epoch_never_falls",
@@ -179,6 +184,7 @@ FORGERIES = {
     a_leader_commits_alone: "committed_by_majority",
     a_leader_commits_what_was_before_it: "own_epoch_committed_first",
     a_snapshot_is_written_too_early: "snapshots_are_committed",
+    a_leader_cuts_off_its_log: "only_followers_truncate",
     a_controller_claims_another_epoch: "active_controller_leads",
 }
 

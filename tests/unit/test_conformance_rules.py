@@ -245,6 +245,18 @@ FORGED = {
         "elected_by_majority",
         history(elected(3), [begin(state(UNATTACHED, 3, voted=2))], [begin(state(UNATTACHED, 2))], over=True),
     ),
+    "a leader cuts off what it has appended": (
+        "only_followers_truncate",
+        history([*elected(3), high(11), cut(20)]),
+    ),
+    "a leader that resigned gives way to a snapshot": (
+        "only_followers_truncate",
+        history([begin(state(RESIGNED, 3)), cut(20, whole=True)]),
+    ),
+    "an unattached node begins to fetch a snapshot": (
+        "only_followers_truncate",
+        history([begin(state(UNATTACHED, 3)), kept(20, 2, fetched=True)]),
+    ),
     "two nodes lead an epoch": ("one_leader_per_epoch", history(elected(3), elected(3))),
     "two followers follow two leaders of an epoch": (
         "one_leader_per_epoch",
@@ -276,7 +288,7 @@ FORGED = {
     ),
     "a follower cuts off what was committed for an earlier process": (
         "no_truncation_of_committed",
-        history([high(100), Booted, begin(state(UNATTACHED, 5)), cut(50)]),
+        history([high(100), Booted, FOLLOWS_1, cut(50)]),
     ),
     "a later snapshot is of an earlier epoch": ("snapshots_are_committed", history([kept(10, 5)], [kept(20, 3)])),
     "a leader stays that nobody but an observer's fetch of a snapshot was seen by": (
@@ -686,6 +698,10 @@ ALLOWED = {
     "a process cuts off all below a snapshot that is older than what another knew": history(
         [high(100), Booted, cut(50, whole=True)]
     ),
+    "a leader that was deposed follows, and cuts off what it could not commit": history(
+        [*elected(3), high(11), step(state(LEADER, 3), state(FOLLOWER, 4, 1)), cut(20)], [begin(state(FOLLOWER, 3, 0))]
+    ),
+    "a leader writes a snapshot": history([*elected(3), high(11), kept(11, 3)]),
     "a high watermark is lower in another process": history([high(14), Booted, high(12)]),
     "a follower cuts off an uncommitted tail": history([high(14), cut(14), high(15)]),
     "an uncommitted voter change is cut off, and another takes its place": history(

@@ -49,6 +49,13 @@ class Life:
         """Yield what it said of one kind."""
         return (each for each in self.said if isinstance(each, kind))
 
+    def with_steps(self) -> Iterator[tuple[Said, Transitioned | None]]:
+        """Yield each with the step into the state that the node was in then, itself if it is one; None if unknown."""
+        step: Transitioned | None = None
+        for said in self.said:
+            step = said if isinstance(said, Transitioned) else step
+            yield said, step
+
     def with_voters(self) -> Iterator[tuple[Said, VotersApplied | None]]:
         """Yield each with the newest voters that its log named by then, uncommitted or not (KIP-853); None if unknown.
 

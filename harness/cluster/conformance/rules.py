@@ -30,6 +30,7 @@ RULES = (
     Rule("QuorumState", state_rules.legal_transitions),
     Rule("QuorumState.transitionToCandidate, transitionToLeader", state_rules.only_voters_stand),
     Rule("QuorumState.durableTransitionTo", state_rules.epochs_never_fall),
+    Rule("KafkaRaftClient.handleFetchResponse, Raft §5.3", state_rules.only_followers_truncate),
     Rule("QuorumState.canGrantVote, Raft §5.2", election_rules.one_vote_per_epoch),
     Rule("QuorumState.initialize", election_rules.votes_are_remembered),
     Rule("EpochState.canGrantVote", election_rules.vote_is_permitted),

@@ -7,11 +7,14 @@ from collections.abc import Iterator
 from harness.cluster.conformance.history import History, Violation
 from harness.cluster.conformance.observations import (
     CANDIDATE,
+    FOLLOWER,
     LEADER,
     PROSPECTIVE,
     RESIGNED,
     Place,
+    SnapshotKept,
     Transitioned,
+    Truncated,
     VoteGranted,
 )
 from harness.cluster.conformance.transitions import FIRST, why_illegal
@@ -19,6 +22,7 @@ from harness.cluster.metadata_log.broken import EPOCH_NEVER_FALLS
 
 LEGAL_TRANSITIONS = "legal_transitions"
 ONLY_VOTERS_STAND = "only_voters_stand"
+ONLY_FOLLOWERS_TRUNCATE = "only_followers_truncate"
 
 
 def legal_transitions(history: History) -> Iterator[Violation]:
@@ -77,3 +81,17 @@ def epochs_never_fall(history: History) -> Iterator[Violation]:
                 yield Violation(EPOCH_NEVER_FALLS, story, (said.place, place))
             if isinstance(said, Transitioned) or epoch > last:
                 newest[life.node, life.disk] = epoch, said.place
+
+
+def only_followers_truncate(history: History) -> Iterator[Violation]:
+    """Only a follower cuts anything off its log, or begins to fetch a snapshot for it: a leader only appends.
+
+    It does both by an answer to its fetch, which no other state takes (KafkaRaftClient.handleFetchResponse).
+    """
+    for life in history.lives():
+        for said, step in life.with_steps():
+            is_cut = isinstance(said, Truncated) or (isinstance(said, SnapshotKept) and said.fetched)
+            if is_cut and step is not None and step.state.kind != FOLLOWER:
+                what = "truncated its log to" if isinstance(said, Truncated) else "began to fetch the snapshot up to"
+                reason = f"node {life.node} {what} {said.offset} as {step.state.kind} of epoch {step.state.epoch}"
+                yield Violation(ONLY_FOLLOWERS_TRUNCATE, reason, (said.place, step.place))
