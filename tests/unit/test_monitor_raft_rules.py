@@ -10,6 +10,7 @@ from harness.cluster.address import Address
 from harness.cluster.node import NodeState
 from harness.cluster.probes import Quorum
 from harness.cluster.watch import Look
+from harness.kafka.release_lines import Mode
 from harness.model.events import Noted, RoleChanged
 from harness.model.incidents import Incident, IncidentKind
 from harness.model.runs import Evidence
@@ -110,6 +111,10 @@ def entered(watching, node, state):
 
 def test_every_run_is_watched_by_it():
     assert RaftRules in monitors_of_every_run()
+
+
+def test_nodes_without_kraft_are_not_watched():
+    assert RaftRules.modes == (Mode.KRAFT,)
 
 
 @pytest.mark.parametrize(("epoch", "broken"), [(2, []), (1, ["quorum_state_agrees"])])

@@ -20,6 +20,7 @@ from harness.cluster.conformance.rules import violations
 from harness.cluster.metadata_log.folder import LogFolder
 from harness.cluster.node import Node, NodeState
 from harness.cluster.watch import Look
+from harness.kafka.release_lines import Mode
 from harness.model.events import ENDED, Noted, RoleChanged
 from harness.model.incidents import Incident, IncidentKind
 from harness.model.runs import Evidence
@@ -43,6 +44,7 @@ class RaftRules(Monitor):
     """Reads on in every node's log once a second, and judges after each fault and when every node has ended."""
 
     name: ClassVar[str] = "raft_rules"
+    modes: ClassVar[tuple[Mode, ...]] = (Mode.KRAFT,)
 
     def __init__(self, record: RunRecord, cluster: Cluster) -> None:
         super().__init__(record, cluster)
