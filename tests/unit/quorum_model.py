@@ -25,6 +25,7 @@ from harness.cluster.conformance.observations import (
     Looked,
     Named,
     Place,
+    PreVoteGranted,
     SnapshotKept,
     State,
     Transitioned,
@@ -40,6 +41,7 @@ FETCH_TIMEOUT = 2.0
 CHECK_QUORUM = 3.0
 
 VOTES_TWICE = "a voter forgets that it has voted"
+VOTES_FOR_ANY_LOG = "a voter does not ask how far a candidate's log reaches"
 LEADS_ALONE = "a candidate needs no votes but its own"
 COMMITS_ALONE = "a leader commits what no follower has"
 COMMITS_EARLY = "a leader commits before it has committed in its own epoch"
@@ -83,6 +85,7 @@ class Member:
     fetched: dict = field(default_factory=dict)
     began: float = 0.0
     claimed: bool = False
+    hears: bool = False
     said: list = field(default_factory=list)
     lines: int = 0
 
@@ -130,7 +133,7 @@ class QuorumModel:
 
     def _enter(self, member, state):
         state = replace(state, of_4=self.prevote, fetch_timeout=FETCH_TIMEOUT if state.kind == FOLLOWER else 0.0)
-        before, member.state = member.state, state
+        before, member.state, member.hears = member.state, state, False
         if state.kind not in (RESIGNED, PROSPECTIVE):
             member.kept = state
             self._say(member, Attempted, state)
@@ -219,10 +222,23 @@ class QuorumModel:
         epoch = asks.state.epoch
         free = member.is_(UNATTACHED, PROSPECTIVE) and member.state.leader < 0 and member.state.voted < 0
         forgets = self.defect == VOTES_TWICE and member.is_(UNATTACHED)
-        if member.state.epoch == epoch and (free or forgets) and asks.last >= member.last:
+        if member.state.epoch == epoch and (free or forgets) and self._reaches(asks, member):
             self._enter(member, replace(member.state, voted=candidate))
-            self._say(member, VoteGranted, epoch, candidate)
+            self._say(member, VoteGranted, epoch, candidate, asks.last)
             asks.granted.add(node)
+
+    def _reaches(self, asks, member):
+        return asks.last >= member.last or self.defect == VOTES_FOR_ANY_LOG
+
+    def pre_vote(self, node, candidate):
+        """Whoever hears from no leader would vote for a prospective candidate."""
+        member, asks = self.members[node], self.members[candidate]
+        if not member.runs or not asks.is_(PROSPECTIVE) or node == candidate or node not in asks.voters:
+            return
+        self.learn(node, candidate)
+        hears = member.is_(LEADER) or (member.is_(FOLLOWER) and member.hears)
+        if member.state.epoch == asks.state.epoch and not hears and self._reaches(asks, member):
+            self._say(member, PreVoteGranted, asks.state.epoch, candidate, asks.last)
 
     def count(self, node):
         member = self.members[node]
@@ -279,6 +295,7 @@ class QuorumModel:
             voted = member.state.voted if self.prevote and member.state.epoch == source.state.epoch else -1
             self._enter(member, State(FOLLOWER, source.state.epoch, leader, voted))
         source.fetched[node] = self.now
+        member.hears = True
         if len(member.log) < source.start:
             self._fetch_snapshot(member, source)
         elif self._alike(member, source) < len(member.log):
@@ -439,6 +456,7 @@ STEPS = [
     "vote",
     "vote",
     "vote",
+    "pre_vote",
     "count",
     "stand",
     "learn",
@@ -466,7 +484,7 @@ def happen(model, step, node, other, most):
             model.tick(most)
         case "fetch":
             model.fetch(node, other, most)
-        case "vote" | "learn" | "change_voters":
+        case "vote" | "pre_vote" | "learn" | "change_voters":
             getattr(model, step)(node, other)
         case _:
             getattr(model, step)(node)

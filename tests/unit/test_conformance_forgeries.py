@@ -22,6 +22,7 @@ from harness.cluster.conformance.observations import (
     HighWatermarkMoved,
     LogStartMoved,
     Named,
+    PreVoteGranted,
     SnapshotKept,
     Transitioned,
     Truncated,
@@ -163,6 +164,12 @@ def a_controller_claims_another_epoch(history):
         yield node, at, replace(claim, epoch=claim.epoch + 1)
 
 
+def a_voter_votes_for_a_shorter_log(history):
+    for node, at, vote, life in places_of(history, (VoteGranted, PreVoteGranted)):
+        if history.voters_kept_disks and (known := of(life, HighWatermarkMoved)):
+            yield node, at, replace(vote, last=(0, known[-1].offset - 1))
+
+
 def a_leader_cuts_off_its_log(history):
     for node, at, counted, _ in places_of(history, Counted):
         yield node, at, counted, Truncated(counted.place, counted.offset)
@@ -184,6 +191,7 @@ FORGERIES = {
     a_leader_commits_alone: "committed_by_majority",
     a_leader_commits_what_was_before_it: "own_epoch_committed_first",
     a_snapshot_is_written_too_early: "snapshots_are_committed",
+    a_voter_votes_for_a_shorter_log: "candidates_are_up_to_date",
     a_leader_cuts_off_its_log: "only_followers_truncate",
     a_controller_claims_another_epoch: "active_controller_leads",
 }

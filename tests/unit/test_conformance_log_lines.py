@@ -29,6 +29,7 @@ from harness.cluster.conformance.observations import (
     Metered,
     Named,
     Place,
+    PreVoteGranted,
     SnapshotKept,
     State,
     Transitioned,
@@ -49,7 +50,7 @@ KEY = "directoryId=Optional[bErbaPAhTSWZWTxeGsV2QQ]"
 VOTERS_REQUEST = (
     "Vote request VoteRequestData(clusterId='x', voterId=0, topics=[TopicData(topicName='__cluster_metadata', "
     "partitions=[PartitionData(partitionIndex=0, {candidate}, voterDirectoryId=VKYqilrwTICEDKhWYTv0Yg, "
-    "lastOffsetEpoch=0, lastOffset=0{more})])]) with epoch 1 is {answer}"
+    "lastOffsetEpoch=4, lastOffset=31{more})])]) with epoch 1 is {answer}"
 )
 COUNTED = (
     "based on indexOfHw 1 and voters [ReplicaState(replicaKey=ReplicaKey(id=0, directoryId=Optional[a_-b]), "
@@ -120,12 +121,21 @@ SAID = {
         VoteGranted,
         1,
         2,
+        (4, 31),
     ),
     "[RaftManager id=7] "
     + VOTERS_REQUEST.format(candidate="replicaEpoch=1, replicaId=2", more=", preVote=false", answer="granted"): (
         VoteGranted,
         1,
         2,
+        (4, 31),
+    ),
+    "[RaftManager id=7] "
+    + VOTERS_REQUEST.format(candidate="replicaEpoch=1, replicaId=2", more=", preVote=true", answer="granted"): (
+        PreVoteGranted,
+        1,
+        2,
+        (4, 31),
     ),
     "[RaftManager id=7] Follower high watermark updated to 42": (HighWatermarkMoved, 42),
     "[RaftManager id=7] Leader high watermark updated to LogOffsetMetadata(offset=42, metadata=Optional[(segmentBase"
@@ -190,7 +200,7 @@ SAYS_NOTHING = (
     "[RaftManager id=7] "
     + VOTERS_REQUEST.format(candidate="candidateEpoch=1, candidateId=2", more="", answer="rejected"),
     "[RaftManager id=7] "
-    + VOTERS_REQUEST.format(candidate="replicaEpoch=1, replicaId=2", more=", preVote=true", answer="granted"),
+    + VOTERS_REQUEST.format(candidate="replicaEpoch=1, replicaId=2", more=", preVote=true", answer="rejected"),
     "[RaftManager id=7] High watermark set to Optional[LogOffsetMetadata(offset=3, metadata=Optional.empty)] for the "
     "first time for epoch 1",
     "[UnifiedLog partition=orders-0, dir=/d] Incremented log start offset to 291 due to client delete records request",

@@ -30,6 +30,7 @@ from harness.cluster.conformance.observations import (
     Metered,
     Named,
     Place,
+    PreVoteGranted,
     SnapshotKept,
     State,
     Transitioned,
@@ -93,8 +94,17 @@ def cut(offset, *, whole=False):
     return lambda place: Truncated(place, offset, whole)
 
 
-def granted(epoch, candidate):
-    return lambda place: VoteGranted(place, epoch, candidate)
+def granted(epoch, candidate, *last):
+    return lambda place: VoteGranted(place, epoch, candidate, *([last] if last else []))
+
+
+def pre_granted(epoch, candidate, *last):
+    return lambda place: PreVoteGranted(place, epoch, candidate, last)
+
+
+def casts(epoch, candidate):
+    """A voter votes, before it says that it grants that."""
+    return step(state(UNATTACHED, epoch), state(UNATTACHED, epoch, voted=candidate))
 
 
 def version(offset, level):
@@ -256,6 +266,25 @@ FORGED = {
     "an unattached node begins to fetch a snapshot": (
         "only_followers_truncate",
         history([begin(state(UNATTACHED, 3)), kept(20, 2, fetched=True)]),
+    ),
+    "a voter votes for a log that ends before its own": (
+        "candidates_are_up_to_date",
+        history([begin(state(UNATTACHED, 3)), high(30), casts(3, 1), granted(3, 1, 0, 20)]),
+    ),
+    "a voter votes for a log that is longer, and of an earlier epoch": (
+        "candidates_are_up_to_date",
+        history(
+            [*elected(3), counted(30, dict.fromkeys(VOTERS, 30))],
+            [FOLLOWS, high(11), step(state(FOLLOWER, 3, 0), state(UNATTACHED, 4)), casts(4, 2), granted(4, 2, 2, 90)],
+        ),
+    ),
+    "a voter has forgotten what its log held as it starts again": (
+        "candidates_are_up_to_date",
+        history([high(30), Booted, begin(state(UNATTACHED, 3)), casts(3, 1), granted(3, 1, 0, 29)]),
+    ),
+    "a voter that knows its leader grants a pre-vote to a log that ends before its own": (
+        "candidates_are_up_to_date",
+        history([begin(of_4(FOLLOWER, 3, 1)), high(30), Booted, begin(of_4(FOLLOWER, 3, 1)), pre_granted(3, 2, 0, 20)]),
     ),
     "two nodes lead an epoch": ("one_leader_per_epoch", history(elected(3), elected(3))),
     "two followers follow two leaders of an epoch": (
@@ -701,6 +730,37 @@ ALLOWED = {
     "a leader that was deposed follows, and cuts off what it could not commit": history(
         [*elected(3), high(11), step(state(LEADER, 3), state(FOLLOWER, 4, 1)), cut(20)], [begin(state(FOLLOWER, 3, 0))]
     ),
+    "a voter votes for a log that ends where its own may": history(
+        [*elected(3)], [begin(state(UNATTACHED, 3)), high(11), casts(4, 2), granted(4, 2, 3, 11)]
+    ),
+    "a voter votes for a shorter log of a later epoch": history(
+        [begin(state(UNATTACHED, 5)), casts(5, 1), granted(5, 1, 4, 20), high(30)]
+    ),
+    "a voter repeats a vote that it cast before its log grew": history(
+        [
+            begin(state(UNATTACHED, 3)),
+            casts(3, 1),
+            granted(3, 1, 0, 20),
+            high(30),
+            granted(3, 1, 0, 20),
+            Booted,
+            begin(state(UNATTACHED, 3, voted=1)),
+            granted(3, 1, 0, 20),
+        ]
+    ),
+    "an epoch of which nothing was committed begins below a high watermark": history(
+        [*elected(3)[:2]], [begin(state(UNATTACHED, 5)), high(12), casts(5, 2), granted(5, 2, 2, 12)]
+    ),
+    "a voter's disk was emptied, and it votes for a log of nothing": history(
+        [
+            begin(state(UNATTACHED, 3)),
+            high(30),
+            DiskReplaced,
+            begin(state(UNATTACHED, 3)),
+            casts(3, 1),
+            granted(3, 1, 0, 1),
+        ]
+    ),
     "a leader writes a snapshot": history([*elected(3), high(11), kept(11, 3)]),
     "a high watermark is lower in another process": history([high(14), Booted, high(12)]),
     "a follower cuts off an uncommitted tail": history([high(14), cut(14), high(15)]),
@@ -915,6 +975,7 @@ OFTEN = ("go_on", "go_on", "go_on", "write", "write")
 HAPPENINGS = st.tuples(st.sampled_from(STEPS), st.integers(0, 4), st.integers(0, 4), st.integers(1, 9))
 DEFECTS = {
     quorum_model.VOTES_TWICE: "one_vote_per_epoch",
+    quorum_model.VOTES_FOR_ANY_LOG: "candidates_are_up_to_date",
     quorum_model.LEADS_ALONE: "elected_by_majority",
     quorum_model.COMMITS_ALONE: "committed_by_majority",
     quorum_model.COMMITS_EARLY: "own_epoch_committed_first",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
+from typing import TypeVar
 
 from harness.cluster.conformance.history import History, Violation
 from harness.cluster.conformance.observations import (
@@ -12,12 +13,15 @@ from harness.cluster.conformance.observations import (
     HighWatermarkMoved,
     ListenerTold,
     Place,
+    Said,
     SnapshotKept,
     State,
     Transitioned,
     Truncated,
 )
 from harness.cluster.metadata_log.broken import HIGH_WATERMARK_NEVER_FALLS
+
+_S = TypeVar("_S", bound=Said)
 
 COMMITTED_BY_MAJORITY = "committed_by_majority"
 OWN_EPOCH_COMMITTED_FIRST = "own_epoch_committed_first"
@@ -84,14 +88,23 @@ def leader_completeness(history: History) -> Iterator[Violation]:
 def _committed(history: History) -> dict[int, Counted]:
     """Return the most that a leader called committed in each epoch."""
     found: dict[int, Counted] = {}
-    for life in history.lives():
-        epoch = -1
-        for said in life.said:
-            if isinstance(said, Transitioned):
-                epoch = said.state.epoch if said.state.kind == LEADER else -1
-            elif isinstance(said, Counted) and epoch >= 0:
-                found[epoch] = max(found.get(epoch, said), said, key=lambda each: each.offset)
+    for leads, said in _of_leaders(history, Counted):
+        found[leads.epoch] = max(found.get(leads.epoch, said), said, key=lambda each: each.offset)
     return found
+
+
+def committed_starts(history: History) -> dict[int, int]:
+    """Return where each epoch begins of which a leader called a record committed: what is there is of that epoch."""
+    counts = _of_leaders(history, Counted)
+    return {leads.epoch: leads.start for leads, counted in counts if 0 <= leads.start < counted.offset}
+
+
+def _of_leaders(history: History, kind: type[_S]) -> Iterator[tuple[State, _S]]:
+    """Yield each thing of one kind that nodes said as leaders, with the state in which they did."""
+    for life in history.lives():
+        for said, step in life.with_steps():
+            if isinstance(said, kind) and step is not None and step.state.kind == LEADER:
+                yield step.state, said
 
 
 def no_truncation_of_committed(history: History) -> Iterator[Violation]:

@@ -22,6 +22,7 @@ from harness.cluster.conformance.observations import (
     ListenerTold,
     LogStartMoved,
     Place,
+    PreVoteGranted,
     Said,
     SnapshotKept,
     State,
@@ -46,6 +47,8 @@ _COUNTED_VOTER = re.compile(r"[{ ](\d+)=ReplicaState\(")
 _FETCH_TIMEOUT = re.compile(r"fetchTimeoutMs=(\d+)")
 _CANDIDATE_EPOCH = re.compile(r"(?:candidateEpoch|replicaEpoch)=(\d+)")
 _CANDIDATE = re.compile(r"(?:candidateId|replicaId)=(\d+)")
+_LAST_EPOCH = re.compile(r"lastOffsetEpoch=(\d+)")
+_LAST_OFFSET = re.compile(r"lastOffset=(\d+)")
 _OFFSET = re.compile(r"offset=(\d+)")
 _FIRST_OF = re.compile(r"for the first time for epoch (\d+)")
 _END = re.compile(r"replicaKey=ReplicaKey\(id=(\d+)[^)]*\), endOffset=Optional(?:\[LogOffsetMetadata\(offset=(\d+))?")
@@ -149,10 +152,11 @@ def _attempted(place: Place, text: str) -> Said | None:
 
 def _vote(place: Place, text: str) -> Said | None:
     """`[…] Vote request REQUEST with epoch N is granted`; a pre-vote binds nobody."""
-    if not text.endswith(" is granted") or "preVote=true" in text:
-        return None
     epoch, candidate = _number(_CANDIDATE_EPOCH, text), _number(_CANDIDATE, text)
-    return VoteGranted(place, epoch, candidate) if min(epoch, candidate) >= 0 else None
+    if not text.endswith(" is granted") or min(epoch, candidate) < 0:
+        return None
+    granted = PreVoteGranted if "preVote=true" in text else VoteGranted
+    return granted(place, epoch, candidate, (_number(_LAST_EPOCH, text), _number(_LAST_OFFSET, text)))
 
 
 def _high_watermark(place: Place, text: str) -> Said | None:

@@ -84,11 +84,25 @@ class Attempted:
 
 @dataclass(frozen=True, slots=True)
 class VoteGranted:
-    """The node granted a vote that counts (no pre-vote)."""
+    """The node granted a vote that counts (no pre-vote).
+
+    `last` is the epoch of the last record of the candidate's log and where that log ends, -1 where it does not say.
+    """
 
     place: Place
     epoch: int
     candidate: int
+    last: tuple[int, int] = (-1, -1)
+
+
+@dataclass(frozen=True, slots=True)
+class PreVoteGranted:
+    """The node said that it would vote for another one, which binds nobody (KIP-996); `last` as of a vote."""
+
+    place: Place
+    epoch: int
+    candidate: int
+    last: tuple[int, int] = (-1, -1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +203,7 @@ Said = (
     | Transitioned
     | Attempted
     | VoteGranted
+    | PreVoteGranted
     | HighWatermarkMoved
     | Counted
     | Truncated

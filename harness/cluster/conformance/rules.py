@@ -12,6 +12,7 @@ from harness.cluster.conformance import (
     disk_rules,
     election_rules,
     leader_rules,
+    log_end_rules,
     state_rules,
     voter_rules,
 )
@@ -34,6 +35,7 @@ RULES = (
     Rule("QuorumState.canGrantVote, Raft §5.2", election_rules.one_vote_per_epoch),
     Rule("QuorumState.initialize", election_rules.votes_are_remembered),
     Rule("EpochState.canGrantVote", election_rules.vote_is_permitted),
+    Rule("KafkaRaftClient.handleVoteRequest, Raft §5.4.1", log_end_rules.candidates_are_up_to_date),
     Rule("QuorumState.transitionToLeader, Raft §5.2", election_rules.elected_by_majority),
     Rule("Raft §5.2", election_rules.one_leader_per_epoch),
     Rule("FollowerState.updateHighWatermark", commit_rules.high_watermark_never_falls),
