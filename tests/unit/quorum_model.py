@@ -44,6 +44,7 @@ VOTES_TWICE = "a voter forgets that it has voted"
 VOTES_FOR_ANY_LOG = "a voter does not ask how far a candidate's log reaches"
 LEADS_ALONE = "a candidate needs no votes but its own"
 COMMITS_ALONE = "a leader commits what no follower has"
+GUESSES_COMMITTED = "a follower takes all that it has for committed"
 COMMITS_EARLY = "a leader commits before it has committed in its own epoch"
 CUTS_COMMITTED = "a follower cuts off what is committed"
 STAYS = "a leader that nobody fetches from stays"
@@ -333,7 +334,9 @@ class QuorumModel:
         member.log += source.log[first : first + most]
         for offset in range(first, len(member.log)):
             self._apply(member, offset)
-        if source.high >= 0:
+        if self.defect == GUESSES_COMMITTED:
+            self._moved(member, len(member.log))
+        elif source.high >= 0:
             self._moved(member, min(source.high, len(member.log)))
 
     def _advance(self, leader):

@@ -170,6 +170,15 @@ def a_voter_votes_for_a_shorter_log(history):
             yield node, at, replace(vote, last=(0, known[-1].offset - 1))
 
 
+def a_follower_knows_more_than_its_leader(history):
+    led = {step.state.epoch for _, _, step, _ in steps_to(history, LEADER)}
+    most = max((moved.offset for _, _, moved, _ in places_of(history, HighWatermarkMoved)), default=0)
+    for node, at, moved, life in places_of(history, HighWatermarkMoved):
+        state = of(life, Transitioned)[-1].state
+        if history.voters_kept_disks and state.kind == FOLLOWER and state.epoch in led:
+            yield node, at, replace(moved, offset=most + 1)
+
+
 def a_leader_cuts_off_its_log(history):
     for node, at, counted, _ in places_of(history, Counted):
         yield node, at, counted, Truncated(counted.place, counted.offset)
@@ -192,6 +201,7 @@ FORGERIES = {
     a_leader_commits_what_was_before_it: "own_epoch_committed_first",
     a_snapshot_is_written_too_early: "snapshots_are_committed",
     a_voter_votes_for_a_shorter_log: "candidates_are_up_to_date",
+    a_follower_knows_more_than_its_leader: "followers_know_what_leaders_committed",
     a_leader_cuts_off_its_log: "only_followers_truncate",
     a_controller_claims_another_epoch: "active_controller_leads",
 }

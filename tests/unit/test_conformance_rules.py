@@ -286,6 +286,24 @@ FORGED = {
         "candidates_are_up_to_date",
         history([begin(of_4(FOLLOWER, 3, 1)), high(30), Booted, begin(of_4(FOLLOWER, 3, 1)), pre_granted(3, 2, 0, 20)]),
     ),
+    "a follower takes for committed what its leader does not": (
+        "followers_know_what_leaders_committed",
+        history([*elected(3), high(11)], [FOLLOWS, high(50)], over=True),
+    ),
+    "a follower of a later epoch takes for committed what no leader did": (
+        "followers_know_what_leaders_committed",
+        history(
+            [*elected(3), high(11), step(state(LEADER, 3), state(FOLLOWER, 4, 1)), high(30)],
+            [
+                begin(state(UNATTACHED, 3, voted=0)),
+                step(state(UNATTACHED, 3), state(CANDIDATE, 4)),
+                step(state(CANDIDATE, 4), state(LEADER, 4, start=15)),
+                high(20),
+            ],
+            [begin(state(UNATTACHED, 3)), step(state(UNATTACHED, 3), state(UNATTACHED, 4, voted=1))],
+            over=True,
+        ),
+    ),
     "two nodes lead an epoch": ("one_leader_per_epoch", history(elected(3), elected(3))),
     "two followers follow two leaders of an epoch": (
         "one_leader_per_epoch",
@@ -761,6 +779,25 @@ ALLOWED = {
             granted(3, 1, 0, 1),
         ]
     ),
+    "a leader that was asked to stop commits more, and a follower that was not yet knows it": history(
+        [*elected(3), high(11)], [FOLLOWS, high(50)], over=True, ending=[high(50)]
+    ),
+    "a leader's log has not been read as far as what a follower knows": history(
+        [*elected(3), high(11)], [FOLLOWS, high(50)]
+    ),
+    "lines of a leader are missing, by which it may have committed more": history(
+        [*elected(3), high(11), Unseen], [FOLLOWS, high(50)], over=True
+    ),
+    "a build logs a leader's high watermark in other words": history([*elected(3)], [FOLLOWS, high(50)], over=True),
+    "a follower has the snapshot of a leader that commits nothing in its epoch": history(
+        [*elected(3), high(11)],
+        [begin(state(UNATTACHED, 3, voted=0)), step(state(UNATTACHED, 3), state(FOLLOWER, 4, 2)), high(50)],
+        [
+            step(state(UNATTACHED, 3), state(CANDIDATE, 4)),
+            step(state(CANDIDATE, 4), state(LEADER, 4, start=60, voters=frozenset({2}))),
+        ],
+        over=True,
+    ),
     "a leader writes a snapshot": history([*elected(3), high(11), kept(11, 3)]),
     "a high watermark is lower in another process": history([high(14), Booted, high(12)]),
     "a follower cuts off an uncommitted tail": history([high(14), cut(14), high(15)]),
@@ -978,6 +1015,7 @@ DEFECTS = {
     quorum_model.VOTES_FOR_ANY_LOG: "candidates_are_up_to_date",
     quorum_model.LEADS_ALONE: "elected_by_majority",
     quorum_model.COMMITS_ALONE: "committed_by_majority",
+    quorum_model.GUESSES_COMMITTED: "followers_know_what_leaders_committed",
     quorum_model.COMMITS_EARLY: "own_epoch_committed_first",
     quorum_model.CUTS_COMMITTED: "no_truncation_of_committed",
     quorum_model.STAYS: "check_quorum",

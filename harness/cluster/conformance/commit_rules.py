@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from harness.cluster.conformance.history import History, Violation
 from harness.cluster.conformance.observations import (
+    FOLLOWER,
     LEADER,
     Counted,
     HighWatermarkMoved,
@@ -18,6 +19,7 @@ from harness.cluster.conformance.observations import (
     State,
     Transitioned,
     Truncated,
+    Unseen,
 )
 from harness.cluster.metadata_log.broken import HIGH_WATERMARK_NEVER_FALLS
 
@@ -26,6 +28,7 @@ _S = TypeVar("_S", bound=Said)
 COMMITTED_BY_MAJORITY = "committed_by_majority"
 OWN_EPOCH_COMMITTED_FIRST = "own_epoch_committed_first"
 LEADER_COMPLETENESS = "leader_completeness"
+FOLLOWERS_KNOW_WHAT_LEADERS_COMMITTED = "followers_know_what_leaders_committed"
 NO_TRUNCATION_OF_COMMITTED = "no_truncation_of_committed"
 SNAPSHOTS_ARE_COMMITTED = "snapshots_are_committed"
 LISTENERS_HEAR_COMMITTED = "listeners_hear_committed"
@@ -105,6 +108,32 @@ def _of_leaders(history: History, kind: type[_S]) -> Iterator[tuple[State, _S]]:
         for said, step in life.with_steps():
             if isinstance(said, kind) and step is not None and step.state.kind == LEADER:
                 yield step.state, said
+
+
+def followers_know_what_leaders_committed(history: History) -> Iterator[Violation]:
+    """No follower's high watermark is above all that leaders of its epoch and of before called committed.
+
+    It has it from the answers of its leader (KafkaRaftClient.updateFollowerHighWatermark), which logs its own before.
+    Once all was read, and nothing is missing; of leaders that say nothing of their high watermark nobody asks.
+    """
+    if not (history.is_over and history.voters_kept_disks) or any(history.of(Unseen)):
+        return
+    whole = {node: (*said, *history.ending.get(node, ())) for node, said in history.said.items()}
+    most: dict[int, HighWatermarkMoved] = {}
+    for leads, moved in _of_leaders(History(whole), HighWatermarkMoved):
+        most[leads.epoch] = max(most.get(leads.epoch, moved), moved, key=lambda each: each.offset)
+    for life in history.lives():
+        for said, step in life.with_steps():
+            if isinstance(said, HighWatermarkMoved) and step is not None and step.state.kind == FOLLOWER:
+                yield from _beyond_leaders(said, step.state.epoch, most)
+
+
+def _beyond_leaders(moved: HighWatermarkMoved, epoch: int, most: dict[int, HighWatermarkMoved]) -> Iterator[Violation]:
+    known = (each for at, each in most.items() if at <= epoch)
+    if epoch in most and moved.offset > (highest := max(known, key=lambda each: each.offset)).offset:
+        story = f"node {moved.place.node} takes all below {moved.offset} for committed in epoch {epoch}"
+        reason = f"{story}, whose leaders committed no more than all below {highest.offset}"
+        yield Violation(FOLLOWERS_KNOW_WHAT_LEADERS_COMMITTED, reason, (moved.place, highest.place))
 
 
 def no_truncation_of_committed(history: History) -> Iterator[Violation]:

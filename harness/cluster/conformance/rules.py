@@ -42,6 +42,9 @@ RULES = (
     Rule("LeaderState.maybeUpdateHighWatermark, Raft §5.3", commit_rules.committed_by_majority),
     Rule("LeaderState.maybeUpdateHighWatermark, Raft §5.4.2", commit_rules.own_epoch_committed_first),
     Rule("Raft §5.4.3", commit_rules.leader_completeness),
+    Rule(
+        "KafkaRaftClient.updateFollowerHighWatermark, Raft §5.4.3", commit_rules.followers_know_what_leaders_committed
+    ),
     Rule("KafkaMetadataLog.truncateToEndOffset", commit_rules.no_truncation_of_committed),
     Rule("SnapshotGenerator, KIP-630", commit_rules.snapshots_are_committed),
     Rule("KafkaRaftClient.updateListenersProgress", commit_rules.listeners_hear_committed),
