@@ -42,6 +42,7 @@ CHECK_QUORUM = 3.0
 
 VOTES_TWICE = "a voter forgets that it has voted"
 VOTES_FOR_ANY_LOG = "a voter does not ask how far a candidate's log reaches"
+GRANTS_PRE_VOTES = "a voter grants pre-votes while it hears from a leader"
 LEADS_ALONE = "a candidate needs no votes but its own"
 COMMITS_ALONE = "a leader commits what no follower has"
 GUESSES_COMMITTED = "a follower takes all that it has for committed"
@@ -238,6 +239,7 @@ class QuorumModel:
             return
         self.learn(node, candidate)
         hears = member.is_(LEADER) or (member.is_(FOLLOWER) and member.hears)
+        hears = hears and self.defect != GRANTS_PRE_VOTES
         if member.state.epoch == asks.state.epoch and not hears and self._reaches(asks, member):
             self._say(member, PreVoteGranted, asks.state.epoch, candidate, asks.last)
 

@@ -179,6 +179,11 @@ def a_follower_knows_more_than_its_leader(history):
             yield node, at, replace(moved, offset=most + 1)
 
 
+def a_leader_grants_a_pre_vote(history):
+    for node, at, counted, _ in places_of(history, Counted):
+        yield node, at, counted, PreVoteGranted(counted.place, 9, 9)
+
+
 def a_leader_cuts_off_its_log(history):
     for node, at, counted, _ in places_of(history, Counted):
         yield node, at, counted, Truncated(counted.place, counted.offset)
@@ -202,6 +207,7 @@ FORGERIES = {
     a_snapshot_is_written_too_early: "snapshots_are_committed",
     a_voter_votes_for_a_shorter_log: "candidates_are_up_to_date",
     a_follower_knows_more_than_its_leader: "followers_know_what_leaders_committed",
+    a_leader_grants_a_pre_vote: "pre_vote_is_permitted",
     a_leader_cuts_off_its_log: "only_followers_truncate",
     a_controller_claims_another_epoch: "active_controller_leads",
 }

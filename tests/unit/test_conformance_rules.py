@@ -304,6 +304,15 @@ FORGED = {
             over=True,
         ),
     ),
+    "a leader grants a pre-vote": ("pre_vote_is_permitted", history([*elected(3), pre_granted(3, 2, 3, 11)])),
+    "a follower that knows more by its leader grants a pre-vote": (
+        "pre_vote_is_permitted",
+        history([begin(of_4(FOLLOWER, 3, 1)), high(11), pre_granted(3, 2, 3, 11)]),
+    ),
+    "a follower that begins to fetch a snapshot of its leader grants a pre-vote": (
+        "pre_vote_is_permitted",
+        history([begin(of_4(FOLLOWER, 3, 1)), kept(11, 2, fetched=True), pre_granted(3, 2, 3, 11)]),
+    ),
     "two nodes lead an epoch": ("one_leader_per_epoch", history(elected(3), elected(3))),
     "two followers follow two leaders of an epoch": (
         "one_leader_per_epoch",
@@ -798,6 +807,27 @@ ALLOWED = {
         ],
         over=True,
     ),
+    "a follower that has only heard of its leader grants a pre-vote": history(
+        [
+            begin(of_4(FOLLOWER, 3, 1)),
+            high(11),
+            step(of_4(FOLLOWER, 3, 1), of_4(FOLLOWER, 4, 2)),
+            pre_granted(4, 1, 3, 11),
+        ]
+    ),
+    "a follower that has written a snapshot, and not fetched, grants a pre-vote": history(
+        [begin(of_4(FOLLOWER, 3, 1)), kept(11, 2), pre_granted(3, 2, 3, 11)]
+    ),
+    "a node that hears from no leader any more grants pre-votes to two": history(
+        [
+            begin(of_4(FOLLOWER, 3, 1)),
+            high(11),
+            step(of_4(FOLLOWER, 3, 1), of_4(PROSPECTIVE, 3, 1)),
+            pre_granted(3, 2, 3, 11),
+            pre_granted(3, 3, 3, 11),
+        ]
+    ),
+    "a leader that resigned grants a pre-vote": history([begin(of_4(RESIGNED, 3)), pre_granted(3, 2, 3, 11)]),
     "a leader writes a snapshot": history([*elected(3), high(11), kept(11, 3)]),
     "a high watermark is lower in another process": history([high(14), Booted, high(12)]),
     "a follower cuts off an uncommitted tail": history([high(14), cut(14), high(15)]),
@@ -1013,6 +1043,7 @@ HAPPENINGS = st.tuples(st.sampled_from(STEPS), st.integers(0, 4), st.integers(0,
 DEFECTS = {
     quorum_model.VOTES_TWICE: "one_vote_per_epoch",
     quorum_model.VOTES_FOR_ANY_LOG: "candidates_are_up_to_date",
+    quorum_model.GRANTS_PRE_VOTES: "pre_vote_is_permitted",
     quorum_model.LEADS_ALONE: "elected_by_majority",
     quorum_model.COMMITS_ALONE: "committed_by_majority",
     quorum_model.GUESSES_COMMITTED: "followers_know_what_leaders_committed",

@@ -13,6 +13,7 @@ from harness.cluster.conformance import (
     election_rules,
     leader_rules,
     log_end_rules,
+    prevote_rules,
     state_rules,
     voter_rules,
 )
@@ -36,6 +37,7 @@ RULES = (
     Rule("QuorumState.initialize", election_rules.votes_are_remembered),
     Rule("EpochState.canGrantVote", election_rules.vote_is_permitted),
     Rule("KafkaRaftClient.handleVoteRequest, Raft §5.4.1", log_end_rules.candidates_are_up_to_date),
+    Rule("FollowerState.canGrantVote, KIP-996", prevote_rules.pre_vote_is_permitted),
     Rule("QuorumState.transitionToLeader, Raft §5.2", election_rules.elected_by_majority),
     Rule("Raft §5.2", election_rules.one_leader_per_epoch),
     Rule("FollowerState.updateHighWatermark", commit_rules.high_watermark_never_falls),
