@@ -90,8 +90,9 @@ def only_followers_truncate(history: History) -> Iterator[Violation]:
     """
     for life in history.lives():
         for said, step in life.with_steps():
-            is_cut = isinstance(said, Truncated) or (isinstance(said, SnapshotKept) and said.fetched)
-            if is_cut and step is not None and step.state.kind != FOLLOWER:
+            if not isinstance(said, Truncated | SnapshotKept) or step is None or step.state.kind == FOLLOWER:
+                continue
+            if isinstance(said, Truncated) or said.fetched:
                 what = "truncated its log to" if isinstance(said, Truncated) else "began to fetch the snapshot up to"
                 reason = f"node {life.node} {what} {said.offset} as {step.state.kind} of epoch {step.state.epoch}"
                 yield Violation(ONLY_FOLLOWERS_TRUNCATE, reason, (said.place, step.place))
