@@ -79,7 +79,7 @@ NO_LONGER_DURABLE = fail(
 )
 NO_LONGER_VOLATILE = warn("no-longer-volatile", "a field of base is not volatile any more, and not final either")
 NO_LONGER_SYNCHRONIZED = warn(
-    "no-longer-synchronized", "a method of base is not synchronized any more, and takes no lock"
+    "no-longer-synchronized", "a method of base is not synchronized any more or takes no lock any more"
 )
 NAMED_CLASS_ADDED = note("named-class-added", "a class is new that the series or the claims name")
 NAMED_CLASS_CHANGED = note("named-class-changed", "a class that the series or the claims name has changed")
