@@ -21,7 +21,7 @@ from harness.kafka.patching import Series, apply_series
 from harness.kafka.release_lines import same_line
 from harness.kafka.tree import Source, SourceTree
 from harness.kafka.versions import order_of, release_of
-from harness.model.arms import RELEASE, Build, Kafka
+from harness.model.arms import GIVEN, RELEASE, Build, Kafka
 from harness.rundir.directory import RunDirectory
 from harness.rundir.parts import BuildFolder
 
@@ -104,7 +104,7 @@ def release_build(bench: Bench, name: str, distribution: Distribution) -> Build:
 def given_jar(bench: Bench, name: str, path: Path, distribution: Distribution) -> Build:
     """Take a jar that somebody made, and that was seen to be a whole raft jar of this line (check_raft_jar)."""
     note = "; ".join(filter(None, (f"given: {path.name}", version_note(path, distribution.version))))
-    made = _JarOrigin(name, "given", (), note, f"{path.absolute()}, as it was given\n")
+    made = _JarOrigin(name, GIVEN, (), note, f"{path.absolute()}, as it was given\n")
     return _keep(bench, made, path, distribution)
 
 

@@ -7,7 +7,7 @@ from typing import assert_never
 
 from harness.base.text import listed
 from harness.judge.table import Ruling
-from harness.model.arms import RELEASE, Arm, Role
+from harness.model.arms import GIVEN, RELEASE, Arm, Role
 from harness.model.claims import Claim
 from harness.model.costs import Cost
 from harness.model.declaration import Declaration
@@ -125,9 +125,9 @@ def _times(declaration: Declaration) -> str:
 
 
 def _with_candidate(arm: Arm | None) -> str:
-    if arm is None or arm.build.builder not in ("given", RELEASE):
+    if arm is None or arm.build.builder not in (GIVEN, RELEASE):
         return "with the patch on"
-    return "on the given jar" if arm.build.builder == "given" else f"on {arm.build.kafka.label}"
+    return "on the given jar" if arm.build.builder == GIVEN else f"on {arm.build.kafka.label}"
 
 
 def effect(declaration: Declaration, name: str, claim: Claim | None, ruling: Ruling) -> str:

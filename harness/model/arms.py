@@ -11,6 +11,7 @@ from harness.base.errors import HarnessError, unknown
 from harness.base.json_schema import Keywords, Sha256
 
 ABSENT = "absent"
+GIVEN = "given"  # the builder of a raft jar that somebody else made
 RELEASE = "release"  # the builder of a raft jar that is its Kafka's own
 PATCHED = "patched"  # the name of a build with a series
 FlagSetting = Annotated[str, Keywords({"enum": [ABSENT, "true", "false"]})]

@@ -16,6 +16,7 @@ from harness.building.build_comparison import unpatched_jars
 from harness.building.configdef import read_keys
 from harness.kafka.patching import load_series
 from harness.kafka.versions import release_of
+from harness.model.arms import GIVEN, RELEASE
 from harness.model.proof import AuditAnswer, Difference, TestScope, TestsProof
 from harness.model.simulation import Simulation
 from harness.model.waivers import load_waivers
@@ -33,7 +34,8 @@ from harness.stages.tests_weighed import excused, forgiving_foreign, with_gap
 def subject_of(case: ProofCase) -> Subject:
     """Return what the candidate is meant to be."""
     may_change = classes_that_may_change(case.claims, case.built_series)
-    return Subject(may_change, case.claims.flag, case.claims.flag_default, _baselines(case))
+    builder = "" if case.candidate.builder in (GIVEN, RELEASE) else case.candidate.builder
+    return Subject(may_change, case.claims.flag, case.claims.flag_default, _baselines(case), builder)
 
 
 def classes_that_may_change(claims: ClaimSet, built_series: Path | None) -> frozenset[str] | None:
@@ -110,7 +112,7 @@ def tested(case: ProofCase, changed: frozenset[str], reporter: Reporter) -> Test
     with reporter.counted("tests") as progress:
         found = run_tests(bench, case.jar, case.base_jar, scope, out, progress)
     found = replace(found, report=out.relative_to(case.directory.path).as_posix())
-    found = forgiving_foreign(found) if case.candidate.builder == "given" else found
+    found = forgiving_foreign(found) if case.candidate.builder == GIVEN else found
     found = with_gap(found, case.other) if isinstance(case.other, str) else found
     return excused(found, case.claims.tests_changed, case.binding)
 

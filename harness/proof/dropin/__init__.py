@@ -56,6 +56,7 @@ from harness.proof.dropin.linkage import compare_lambdas, compare_linkage
 from harness.proof.dropin.loading import newly_broken, prepare_loader
 from harness.proof.dropin.log_statements import compare_statements
 from harness.proof.dropin.named_elsewhere import weighed
+from harness.proof.dropin.older_java import compare_older_java
 from harness.proof.dropin.source_methods import Reading
 from harness.toolbox.java import JavaRuntime
 from harness.toolbox.lockfile import Purpose
@@ -105,13 +106,14 @@ class Subject:
 
     `named` are the top-level classes that may change (`org/apache/kafka/raft/QuorumConfig`): those that its series or
     its claims name, None where nothing says which. `flag` and `flag_default` are those of its claims; `baselines` are
-    at hand beside base itself.
+    at hand beside base itself. `builder` made it here, empty for a jar that somebody else made.
     """
 
     named: Named = None
     flag: str = ""
     flag_default: str = ""
     baselines: tuple[BaselineJar, ...] = ()
+    builder: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +177,7 @@ def prove_dropin(tools: ProofTools, base: Path, candidate: Path, subject: Subjec
             *_compare_files(*entries, others),
             *compare_hidden(entries[0].names, entries[1].names, {jar.name: entry_names(jar) for jar in others}),
             *_compare_classes(old, new, comparison, subject.named),
+            *compare_older_java(old, new, baselines, subject.builder),
             *compare_constants(old, new, others),
             *compare_linkage(old, new, by_jar),
             *compare_lambdas(old, new, by_jar),

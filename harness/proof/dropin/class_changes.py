@@ -27,7 +27,7 @@ _MODIFIERS = {
     0x200: "interface",
     0x400: "abstract",
 }
-_JAVA_8 = 52
+JAVA_8 = 52  # the version of its class files
 # Of the methods that do the same, those with the same instructions: all by one compiler, 98.4 % at most by two javacs.
 _SAME_COMPILER = 0.995
 # Of the methods that use the same, those with the same operations: all by javac 8, 17 and 25, 92 % by ecj and javac.
@@ -182,7 +182,7 @@ def _changed_nests(candidate: Classes, baselines: Sequence[CompiledBaseline]) ->
 
 def compare_levels(base: Classes, candidate: Classes) -> Iterator[Difference]:
     """Yield one difference for each Java that classes are newly compiled for, if it is newer than all of base's."""
-    most = max((each.major for each in base.values()), default=_JAVA_8)
+    most = max((each.major for each in base.values()), default=JAVA_8)
     newer: dict[int, list[str]] = defaultdict(list)
     for name, facts in candidate.items():
         if facts.major > most:

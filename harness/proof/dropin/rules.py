@@ -60,6 +60,10 @@ MANIFEST_BUILD = note("manifest-build", "other manifest attributes differ, such 
 SIGNATURE_CHANGED = fail("signature-changed", "the signers are others than base's, and another jar shares a package")
 
 BYTECODE_LEVEL = fail("bytecode-level", "a class needs a newer Java than base's classes do")
+NEWER_JAVA = fail(
+    "newer-java",
+    "the jar calls what a newer Java than base needs has (a warning where a compiler of the harness made it so)",
+)
 CLASS_HIDES = fail("class-hides", "a class is new that another jar of the distribution has: either of them may run")
 CLASS_MISSING = fail("class-missing", "a class of base is missing")
 MEMBER_REMOVED = fail("member-removed", "a field, method or constructor of base that other packages can use is missing")
