@@ -9,13 +9,15 @@ from dataclasses import dataclass
 from harness.base.likeness import LIKE, likeness, own_words
 from harness.model.findings import LEVELS, WORSE, Contrast, Finding, FindingKind, Significance, StockRate
 from harness.model.outcome_names import SAYS_NOTHING_OF_THE_BUILD
-from harness.model.proof import EXPECTED_LEVEL, Proof
+from harness.model.proof import ERROR_ADDED, EXPECTED_LEVEL, Difference, Proof
 from harness.model.runs import Verdict
 from harness.model.verdict import CellName, CellOutcome, CellState, Reason, ReasonSource
 
 _DECIDED = (CellState.PASSED, CellState.FAILED)
 _REWORDED = 1.5  # times as often as the line whose place it takes
 _LEAST_RUNS = 3  # of base in which a line came, where its jar is not known otherwise
+_ERROR = "ERROR"
+_LEAST_LETTERS = 8  # that a statement always writes: less may stand in any line
 _NO_COUNTS = (FindingKind.ORDER, FindingKind.SHIFT)  # they are about when a line comes, not about how many
 
 
@@ -32,15 +34,17 @@ def reasons_of_logs(
     `compared` are the names of a control and of the arm held against it, `flag` the candidate's key, `cells` what each
     scenario showed on each arm.
     Counted are lines at WARN or worse that are new, more frequent or at a worse level than on base, beyond what base's
-    jar is known to log by chance, that no claim expects, that are no other wording of base's, and no fallout of runs
-    that ended otherwise than base's. The same line in several places is named once.
+    jar is known to log by chance, and at ERROR what that has no statement for; which no claim expects, and which are no
+    other wording of base's, and no fallout of runs that ended otherwise than base's. The same line in several places is
+    named once.
     """
     chains = proof.chains if proof else ()
     expected = {chain.claim: ExpectedLine(chain.evidence, chain.level) for chain in chains if chain.evidence}
+    added = [each for each in (proof.differences if proof else ()) if each.rule == ERROR_ADDED and not each.waived]
     found: dict[tuple[str, str], Reason] = {}
     for contrast in (each for each in contrasts if (each.base, each.candidate) in compared):
-        for finding in _deciding(contrast):
-            is_fallout = _is_fallout(contrast, finding, cells)
+        for finding in _deciding(contrast, added):
+            is_fallout = _is_fallout(contrast, finding, cells, added)
             if not is_fallout and not expected_by(finding, expected, flag):
                 found.setdefault((finding.logger, finding.template), _reason(contrast, finding))
     gap = (Reason(ReasonSource.LOGS, Verdict.INCONCLUSIVE, None, not_compared),) if not_compared else ()
@@ -80,17 +84,20 @@ def _severity(level: str) -> int:
     return LEVELS.index(level.upper()) if level.upper() in LEVELS else len(LEVELS)
 
 
-def _deciding(contrast: Contrast) -> list[Finding]:
+def _deciding(contrast: Contrast, errors: Sequence[Difference]) -> list[Finding]:
     """Return what can hold the candidate back: of two Kafkas floods alone, since a release says what it warns of."""
-    added = _added(contrast.findings)
-    return [each for each in added if each.stock and each.stock.flood] if contrast.of_two_kafkas else added
+    if contrast.of_two_kafkas:
+        return [each for each in _added(contrast.findings, ()) if each.stock and each.stock.flood]
+    return _added(contrast.findings, errors)
 
 
-def _added(findings: Sequence[Finding]) -> list[Finding]:
+def _added(findings: Sequence[Finding], errors: Sequence[Difference]) -> list[Finding]:
     """Return the warnings that are worse than base's; a new one takes the place of one that has vanished."""
     gone = _gone(findings)
     added = []
-    for finding in filter(_is_worse, findings):
+    for finding in findings:
+        if not _is_worse(finding) and not _is_no_noise(finding, errors):
+            continue
         replaced = [each for each in gone if finding.kind is FindingKind.NEW and _is_reworded(each, finding)]
         if replaced:
             gone.remove(replaced[0])
@@ -128,7 +135,9 @@ def _mean(runs: Sequence[int]) -> float:
     return sum(runs) / max(len(runs), 1)
 
 
-def _is_fallout(contrast: Contrast, finding: Finding, cells: Mapping[CellName, CellOutcome]) -> bool:
+def _is_fallout(
+    contrast: Contrast, finding: Finding, cells: Mapping[CellName, CellOutcome], errors: Sequence[Difference]
+) -> bool:
     """Whether a line may be there only because the candidate's runs ended otherwise than base's.
 
     What base's jar comes near to in no scenario is none, unless harness or host failed the candidate's runs.
@@ -137,7 +146,8 @@ def _is_fallout(contrast: Contrast, finding: Finding, cells: Mapping[CellName, C
     if not was or not now or _says_nothing(now):
         return True
     alike = was.state in _DECIDED and (was.state, was.expectation) == (now.state, now.expectation)
-    return not alike and not (finding.stock and finding.stock.unmatched)
+    is_unmatched = finding.stock is not None and finding.stock.unmatched
+    return not alike and not is_unmatched and not _is_no_noise(finding, errors)
 
 
 def _says_nothing(cell: CellOutcome) -> bool:
@@ -153,6 +163,28 @@ def _is_worse(finding: Finding) -> bool:
     if finding.kind is FindingKind.VALUE:  # the arms' own values are counted, so any of the candidate's are more
         return sum(finding.candidate_runs) > 0
     return finding.kind not in _NO_COUNTS and sum(finding.candidate_runs) > sum(finding.base_runs)
+
+
+def _is_no_noise(finding: Finding, errors: Sequence[Difference]) -> bool:
+    """Whether a statement at ERROR wrote it that base's jar has not, so that one run shows what no run of base can."""
+    if finding.kind is not FindingKind.NEW or finding.level != _ERROR or finding.base_count:
+        return False
+    is_known = finding.stock is not None and bool(finding.stock.seen or finding.stock.elsewhere)
+    return not is_known and any(_wrote(each, finding) for each in errors)
+
+
+def _wrote(error: Difference, finding: Finding) -> bool:
+    """Whether a statement's own words stand in a line, in order, and the line is of its class's logger."""
+    if error.where.partition("$")[0] != finding.logger.partition("$")[0]:
+        return False
+    parts = error.candidate.split("{}")
+    at = 0
+    for part in parts:
+        found = finding.candidate_excerpt.find(part, at)
+        if found < 0:
+            return False
+        at = found + len(part)
+    return sum(each.isalpha() for part in parts for each in part) >= _LEAST_LETTERS
 
 
 def _reason(contrast: Contrast, finding: Finding) -> Reason:

@@ -18,6 +18,9 @@ RuleName = Annotated[str, Keywords({"pattern": "^[a-z][a-z0-9-]*$"})]
 NO_RUN_SHOWS = frozenset(["no-longer-durable", "no-longer-volatile", "no-longer-synchronized"])
 """Rules whose differences neither tests nor runs show: they take a power cut, or two threads and a weaker processor."""
 
+ERROR_ADDED = "log-error-added"
+"""The rule of statements at ERROR that base has not: `where` is its class, `candidate` its text (`{}`: a value)."""
+
 
 class Severity(StrEnum):
     """How much a difference weighs."""

@@ -8,7 +8,7 @@ from test_judge import BROKEN, FIX, FLAG, GUARD, SOUND, STARVED, H, R, declare, 
 from harness.judge.decision import decide
 from harness.judge.log_verdict import describe_rate
 from harness.model.findings import Contrast, Finding, FindingKind, Significance, StockRate
-from harness.model.proof import ClaimChain
+from harness.model.proof import ERROR_ADDED, ClaimChain, Difference, Severity
 from harness.model.runs import Evidence, Verdict
 
 FOUND = Finding(
@@ -272,3 +272,70 @@ def test_a_hold_by_the_logs_of_one_run_is_not_called_unlucky_and_its_scenario_no
     results = [*ran("turn1", H, H, H), *ran("turn2", H, H, H)]
     record = decide(plan, results, SOUND, [Contrast("stock", "patched-on", (replace(FOUND, candidate_runs=(400,)),))])
     assert (record.verdict, record.against) == (Verdict.HOLD, "Nothing speaks against the candidate in turn1.")
+
+
+RAFT = "org.apache.kafka.raft.KafkaRaftClient"
+ADDED = Difference(ERROR_ADDED, Severity.NOTE, f"{RAFT}$Inner", "", "", "No answer of {} for {} ms")
+FEW = replace(
+    FOUND, template="No answer of <n> for <n> ms", logger=RAFT, candidate_count=5, base_runs=(0,), candidate_runs=(5,),
+    candidate_excerpt="ERROR [RaftManager id=1] No answer of 3 for 50 ms", significance=Significance.UNKNOWN,
+    stock=StockRate(40, 0, 0),
+)  # fmt: skip
+
+
+def with_errors(*findings, errors=(ADDED,), **of):
+    return judged(*findings, proof=replace(SOUND, differences=errors), **of)
+
+
+def test_an_error_that_base_has_no_statement_for_is_a_hold_at_one_repeat_however_few_there_are():
+    for finding in (FEW, replace(FEW, stock=None), replace(FEW, candidate_count=1, candidate_runs=(1,))):
+        record = with_errors(finding)
+        assert record.verdict is Verdict.HOLD
+        assert "logs at ERROR what no claim expects" in rests(record)[0]
+    assert judged(FEW).verdict is Verdict.SHIP
+
+
+@pytest.mark.parametrize(
+    ("finding", "error"),
+    [
+        (replace(FEW, level="WARN"), ADDED),
+        (replace(FEW, logger="org.apache.kafka.raft.QuorumState"), ADDED),
+        (replace(FEW, candidate_excerpt="ERROR For 50 ms: No answer of 3"), ADDED),
+        (replace(FEW, stock=StockRate(40, 0, 0, elsewhere=1)), ADDED),
+        (replace(FEW, stock=StockRate(40, 1, 1)), ADDED),
+        (replace(FEW, base_count=1, base_runs=(1,)), ADDED),
+        (FEW, replace(ADDED, candidate="{} ms")),
+        (FEW, replace(ADDED, waived="accepted by the raft team")),
+        (FEW, replace(ADDED, rule="log-statement-gone")),
+    ],
+    ids=[
+        "a warning",
+        "another class",
+        "other words",
+        "known elsewhere",
+        "known here",
+        "on base too",
+        "hardly a word",
+        "waived",
+        "another rule",
+    ],
+)
+def test_what_base_may_log_by_chance_or_somebody_accepts_is_left_to_the_noise(finding, error):
+    assert with_errors(finding, errors=(error,)).verdict is Verdict.SHIP
+
+
+def test_a_new_error_in_like_words_of_one_that_base_always_logs_is_another_wording_of_it():
+    was = replace(
+        FEW, kind=FindingKind.VANISHED, template="No answer of node <n> for <n> ms", base_count=5, candidate_count=0,
+        base_runs=(5,), candidate_runs=(0,), stock=StockRate(40, 40, 5),
+    )  # fmt: skip
+    assert with_errors(FEW, was).verdict is Verdict.SHIP
+
+
+def test_a_new_error_that_a_claim_expects_decides_nothing():
+    chain = replace(EXPECTS, evidence="No answer of", level="error")
+    plan = declare("turn2", repeats=3, claims=(FIX,))
+    proof = replace(SOUND, chains=(chain,), differences=(ADDED,))
+    results = ran("turn2", [R, R, R], [R, R, R], [H, H, H])
+    record = decide(plan, results, proof, [Contrast("stock", "patched-on", (FEW,))], logged={FIX.id: LINE})
+    assert record.verdict is Verdict.SHIP

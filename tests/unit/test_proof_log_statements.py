@@ -1,11 +1,13 @@
 """Statements that an alert may wait for."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.proof.bytecode import LogStatement
-from harness.proof.dropin.log_statements import compare_statements
+from harness.proof.dropin.log_statements import compare_errors, compare_statements
 
 ENDED = LogStatement("org/apache/kafka/raft/A", "ERROR", "The log of {} cannot be read")
 
@@ -61,3 +63,30 @@ statements = st.builds(
 @given(st.lists(statements), st.lists(statements))
 def test_more_statements_are_never_missed(base, more):
     assert said(base, base + more) == []
+
+
+BROKEN = LogStatement("org/apache/kafka/raft/B", "ERROR", "Nobody answered the vote of {}")
+
+
+def errors(base, candidate):
+    return [(each.where, each.candidate) for each in compare_errors(base, candidate)]
+
+
+def test_an_error_that_base_has_no_words_for_is_named_with_its_class_and_text():
+    assert errors([ENDED], [ENDED, BROKEN]) == [("org.apache.kafka.raft.B", BROKEN.text)]
+    assert errors([ENDED, BROKEN], [ENDED, BROKEN]) == []
+
+
+@pytest.mark.parametrize(
+    ("base", "candidate"),
+    [
+        ([ENDED], [replace(BROKEN, level="WARN"), ENDED]),
+        ([replace(BROKEN, level="INFO")], [BROKEN]),
+        ([replace(BROKEN, owner="org/apache/kafka/raft/C")], [BROKEN]),
+        ([ENDED], [replace(ENDED, owner=BROKEN.owner, text="The log of node {} cannot be read")]),
+        ([replace(ENDED, owner=f"{BROKEN.owner}$Inner")], [BROKEN]),
+    ],
+    ids=["a warning", "base says it quieter", "moved", "like words", "in place of another of its class"],
+)
+def test_a_warning_or_what_base_may_have_in_other_words_is_no_new_error(base, candidate):
+    assert errors(base, candidate) == []

@@ -54,7 +54,7 @@ from harness.proof.dropin.hiding import compare_hidden
 from harness.proof.dropin.implementing import Loader, check_implementing
 from harness.proof.dropin.linkage import compare_lambdas, compare_linkage
 from harness.proof.dropin.loading import newly_broken, prepare_loader
-from harness.proof.dropin.log_statements import compare_statements
+from harness.proof.dropin.log_statements import compare_errors, compare_statements
 from harness.proof.dropin.named_elsewhere import weighed
 from harness.proof.dropin.older_java import compare_older_java
 from harness.proof.dropin.source_methods import Reading
@@ -186,6 +186,7 @@ def prove_dropin(tools: ProofTools, base: Path, candidate: Path, subject: Subjec
             *loads.result(),
             *keys.result(),
             *compare_statements(*said.result()),
+            *compare_errors(*said.result()),
         ]
     return DropIn(
         tuple(each.name for each in rules.ALL),

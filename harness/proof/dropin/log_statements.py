@@ -1,4 +1,4 @@
-"""Log statements that somebody may wait for: what base says at INFO or louder, and the candidate no longer; pure."""
+"""Log statements of two jars: what base says at INFO or louder, and errors that it has no words for; pure."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from harness.base.likeness import LIKE, likeness, own_words
 from harness.model.findings import LEVELS
 from harness.model.proof import Difference
 from harness.proof.bytecode import LogStatement
-from harness.proof.dropin.rules import LOG_STATEMENT_GONE
+from harness.proof.dropin.class_changes import top_level
+from harness.proof.dropin.rules import LOG_ERROR_ADDED, LOG_STATEMENT_GONE
 
+_ERROR = "ERROR"
 _SEEN = LEVELS.index("INFO")  # by default; what is quieter nobody can wait for
 
 
@@ -27,6 +29,22 @@ def compare_statements(base: Collection[LogStatement], candidate: Collection[Log
         if level >= _SEEN and kept < level and not reworded:
             instead = f"at {LEVELS[kept]} now" if kept >= 0 else "it is gone"
             yield LOG_STATEMENT_GONE.broken(owners[text], f"{LEVELS[level]} “{text}”: {instead}")
+
+
+def compare_errors(base: Collection[LogStatement], candidate: Collection[LogStatement]) -> Iterator[Difference]:
+    """Yield the statements at ERROR whose text base has at no level, so that its jar can never log them.
+
+    What may be another wording of an error that is gone is none: of the same class, or in like words.
+    """
+    known, kept = {each.text for each in base}, {each.text for each in candidate}
+    gone = [each for each in base if each.level == _ERROR and each.text not in kept]
+    owners, words = {top_level(each.owner) for each in gone}, [own_words(each.text) for each in gone]
+    for each in sorted(candidate):
+        if each.level != _ERROR or each.text in known or top_level(each.owner) in owners:
+            continue
+        if not any(likeness(was, own_words(each.text)) >= LIKE for was in words):
+            detail = f"ERROR “{each.text}”: base has no such statement"
+            yield LOG_ERROR_ADDED.broken(each.owner.replace("/", "."), detail, "", each.text)
 
 
 def _loudest(statements: Collection[LogStatement]) -> dict[str, int]:

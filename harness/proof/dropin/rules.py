@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from harness.base.text import cut, visible
-from harness.model.proof import Difference, Severity
+from harness.model.proof import ERROR_ADDED, Difference, Severity
 
 _MOST_SHOWN = 600  # characters: a difference is a sentence, not a dump
 
@@ -107,6 +107,7 @@ REFERENCE_UNRESOLVED = fail(
 LOG_STATEMENT_GONE = warn(
     "log-statement-gone", "what base logs at INFO or louder the candidate does not, or quieter: an alert stays silent"
 )
+LOG_ERROR_ADDED = note(ERROR_ADDED, "an ERROR is new that base has in no words: where a run logs it, it is no noise")
 
 CONFIG_UNREADABLE = fail("config-unreadable", "the configuration cannot be read from the jar")
 CONFIG_NOT_COMPARED = note(
