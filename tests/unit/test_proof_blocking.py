@@ -88,6 +88,8 @@ FAILS, WARNS = ["blocks-or-ends"], ["blocks-elsewhere"]
         ("java/net/InetAddress", "getByName", "(Ljava/lang/String;)Ljava/net/InetAddress;", True),
         ("java/net/InetSocketAddress", "<init>", "(Ljava/lang/String;I)V", True),
         ("java/net/InetSocketAddress", "<init>", "(Ljava/net/InetAddress;I)V", False),
+        ("java/net/InetSocketAddress", "getHostName", "()Ljava/lang/String;", True),
+        ("java/net/InetSocketAddress", "getHostString", "()Ljava/lang/String;", False),
         ("java/net/InetSocketAddress", "createUnresolved", "(Ljava/lang/String;I)V", False),
         ("java/net/Socket", "connect", "(Ljava/net/SocketAddress;)V", True),
         ("java/nio/channels/Selector", "selectNow", "()I", False),

@@ -30,7 +30,7 @@ _BLOCKING = (
     rf"{_JUC}/\w*(?:Executor|ExecutorService|Pool)\.(?:awaitTermination|awaitQuiescence|invokeAll|invokeAny|invoke|close)\(",
     # names and sockets
     r"java/net/Inet(?:4|6)?Address\.(?:getByName|getAllByName|getLocalHost|getHostName|getCanonicalHostName|isReachable)\(",
-    r"java/net/InetSocketAddress\.<init>\(Ljava/lang/String;I\)",
+    r"java/net/InetSocketAddress\.(?:<init>\(Ljava/lang/String;I\)|getHostName\()",  # back to a name, of a literal one
     r"java/net/(?:\w*Socket)\.(?:<init>\(L|connect\(|accept\(|receive\(|getInputStream\()",
     r"java/net/URL\.(?:openStream|openConnection|getContent)\(",
     r"java/net/\w*URLConnection\.(?:connect|getInputStream|getContent|getResponseCode)\(",
