@@ -49,13 +49,18 @@ def _environment(templates: Path) -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters["soft"] = soft
+    environment.filters |= {"soft": soft, "coded": coded}
     return environment
 
 
 def soft(text: str) -> Markup:
     """Return text that may be broken behind what joins words in a name, so that no word need be broken."""
     return Markup(re.sub(r"(?<=\w)([._/:$=,])(?=\w)", r"\1<wbr>", str(escape(visible(text)))))  # noqa: S704  escaped
+
+
+def coded(text: str) -> Markup:
+    """Return a sentence in which what stands between backticks, a command, is set as such."""
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(visible(text)))))  # noqa: S704  escaped
 
 
 def _visible(value: object) -> object:

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from harness.base.paths import data_root
 from harness.base.text import visible
-from harness.report.page import soft
+from harness.report.page import coded, soft
 
 STYLE = data_root() / "reports" / "styles" / "report.css"
 
@@ -40,3 +40,8 @@ def test_every_block_of_the_style_ends_where_it_should_since_a_browser_drops_wha
         depth += 1 if sign == "{" else -1
         lowest = min(lowest, depth)
     assert (depth, lowest) == (0, 0)
+
+
+def test_commands_in_a_sentence_are_set_as_such_and_nothing_else_becomes_markup():
+    assert coded("`harness rollout` asks that.") == Markup("<code>harness rollout</code> asks that.")
+    assert coded("`<b>` & a lone ` stay text") == Markup("<code>&lt;b&gt;</code> &amp; a lone ` stay text")
