@@ -108,9 +108,10 @@ def test_every_voter_but_the_leader_is_held_and_excused_for_as_long_as_it_is(mon
     assert 103 not in dict(sent)
 
 
-def test_a_disk_is_wiped_only_while_its_node_is_down():
+def test_a_disk_is_wiped_only_while_its_node_is_down(tmp_path):
     wiped = []
     world = world_of(nodes=[node(1, is_running=False), node(3)])
+    world.cluster.nodes[1].data_dir = tmp_path
     world.cluster.wipe = lambda number, *, new_identity: wiped.append((number, new_identity))
     wipe(FIRST, identity="new").perform(world)
     assert wiped == [(1, True)]
