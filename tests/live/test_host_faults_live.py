@@ -10,11 +10,12 @@ from types import SimpleNamespace
 import pytest
 
 from harness.base.processes import bare_environment, spawn
+from harness.base.processes.shared_memory import SHARED, forget_shared
 from harness.base.waiting import wait_until
 from harness.scenario.actions.fail_fsync import fail_fsync
 from harness.scenario.actions.set_clock import set_clock
 from harness.scenario.capabilities.failing_calls import failing_calls
-from harness.scenario.capabilities.fake_clock import SHARED, fake_clock, forget_shared
+from harness.scenario.capabilities.fake_clock import fake_clock
 from harness.scenario.refs import fixed
 from harness.scenario.world import ActionFailed
 
