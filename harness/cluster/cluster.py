@@ -178,9 +178,8 @@ class Cluster:
 
     def client_brokers_among(self, nodes: Collection[int]) -> list[Address]:
         """Return where clients reach the running brokers among these nodes, alike."""
-        running = [node for node in self.running if node.id in nodes]
-        plain = {node.id: node.config.broker for node in running if node.config.broker is not None}
-        secure = {node.id: node.config.secure.broker for node in running if node.config.secure}
+        plain = {node: address for node, address in self.brokers.items() if node in nodes}
+        secure = {node: secured.broker for node in plain if (secured := self.nodes[node].config.secure)}
         return self._for_clients(plain, secure)
 
     @property

@@ -58,15 +58,11 @@ def committed_by_majority(history: History) -> Iterator[Violation]:
 
 def own_epoch_committed_first(history: History) -> Iterator[Violation]:
     """A leader commits nothing before a record of its own epoch (Raft §5.4.2; LeaderState.maybeUpdateHighWatermark)."""
-    for life in history.lives():
-        leads: State | None = None
-        for said in life.said:
-            if isinstance(said, Transitioned):
-                leads = said.state if said.state.kind == LEADER else None
-            elif isinstance(said, Counted) and leads is not None and said.offset <= leads.start:
-                story = f"node {life.node}, leader of epoch {leads.epoch} from offset {leads.start} on"
-                reason = f"{story}, called all below {said.offset} committed first"
-                yield Violation(OWN_EPOCH_COMMITTED_FIRST, reason, (said.place,))
+    for leads, counted in _of_leaders(history, Counted):
+        if counted.offset <= leads.start:
+            story = f"node {counted.place.node}, leader of epoch {leads.epoch} from offset {leads.start} on"
+            reason = f"{story}, called all below {counted.offset} committed first"
+            yield Violation(OWN_EPOCH_COMMITTED_FIRST, reason, (counted.place,))
 
 
 def leader_completeness(history: History) -> Iterator[Violation]:

@@ -65,10 +65,8 @@ def vote_is_permitted(history: History) -> Iterator[Violation]:
     """
     led: dict[tuple[int, int, int], Transitioned] = {}
     for life in history.lives():
-        now: Transitioned | None = None
-        for said in life.said:
+        for said, now in life.with_steps():
             if isinstance(said, Transitioned):
-                now = said
                 if _leader_in(said) >= 0:
                     led[life.node, life.disk, said.state.epoch] = said
             elif isinstance(said, VoteGranted) and now is not None:
