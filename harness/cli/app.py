@@ -120,10 +120,19 @@ def _terminate(_signal: int, _frame: FrameType | None) -> None:
     ask_for_end()
     for ending in _ENDING_SIGNALS:
         signal.signal(ending, signal.SIG_IGN)
-    deadline = threading.Timer(_END_WITHIN_SECONDS, os._exit, [_INTERRUPTED])
+    deadline = threading.Timer(_END_WITHIN_SECONDS, _end_at_once)
     deadline.daemon = True
     deadline.start()
     raise KeyboardInterrupt
+
+
+def _end_at_once() -> None:
+    _say_stopped()
+    os._exit(_INTERRUPTED)
+
+
+def _say_stopped() -> None:
+    errors().print(f"\nStopped; nothing is left running. {how_to_go_on()}".rstrip())
 
 
 def _raise_again(lost: sys.UnraisableHookArgs) -> None:
@@ -153,7 +162,7 @@ def _run() -> int:
             return _tell(error)
         code = _INTERRUPTED  # the error is what a library made of the interruption
     if code == _INTERRUPTED:  # what typer makes of KeyboardInterrupt
-        errors().print(f"\nStopped; nothing is left running. {how_to_go_on()}".rstrip())
+        _say_stopped()
     return code if isinstance(code, int) else 0
 
 

@@ -6,7 +6,7 @@ import os
 import shlex
 import subprocess
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from harness.cluster.cluster import Cluster
 from harness.model.events import CommandTried
 from harness.rollout.health import Health, RollCheck
 from harness.rollout.script_calls import ScriptCall, with_config
+from harness.scenario.world import World
 
 _SECONDS = 30
 _MOST_OUTPUT = 2000
@@ -34,27 +35,28 @@ class Tools:
     config_options: Mapping[str, str] = field(default_factory=dict)
 
 
-def try_checks(tools: Tools, checks: Iterable[RollCheck], cluster: Cluster, health: Health) -> list[CommandTried]:
-    """Run every script of the checks once and see whether it shows what the protocol says."""
+def try_checks(tools: Tools, checks: Iterable[RollCheck], world: World, health: Health) -> Iterator[CommandTried]:
+    """Run every script of the checks once, as it is asked for; yields whether it shows what the protocol says."""
     by_call = {check.call: check for check in checks if check.call}
-    return [_try(tools, call, check, cluster, health) for call, check in by_call.items()]
+    for call, check in by_call.items():
+        yield _try(tools, call, check, world, health)
 
 
-def try_call(tools: Tools, call: ScriptCall, cluster: Cluster, *, succeeds: bool = True) -> CommandTried:
+def try_call(tools: Tools, call: ScriptCall, world: World, *, succeeds: bool = True) -> CommandTried:
     """Run a script; it agrees when it succeeds, or fails, as expected."""
     began = time.monotonic()
-    code, output, errors = _run(tools, call, cluster)
+    code, output, errors = _run(tools, call, world)
     shown = output.strip() or errors.strip()
-    told = _text(tools, call, cluster)
+    told = _text(tools, call, world.cluster)
     return CommandTried(told, _seconds_since(began), code, shown[:_MOST_OUTPUT], (code == 0) is succeeds)
 
 
-def _try(tools: Tools, call: ScriptCall, check: RollCheck, cluster: Cluster, health: Health) -> CommandTried:
+def _try(tools: Tools, call: ScriptCall, check: RollCheck, world: World, health: Health) -> CommandTried:
     began = time.monotonic()
-    code, output, _ = _run(tools, call, cluster)
+    code, output, _ = _run(tools, call, world)
     shown = "\n".join(line.rstrip() for line in output.splitlines() if call.only in line).strip()
     agrees = code == 0 and check.shown(shown, health)
-    return CommandTried(_text(tools, call, cluster), _seconds_since(began), code, shown[:_MOST_OUTPUT], agrees)
+    return CommandTried(_text(tools, call, world.cluster), _seconds_since(began), code, shown[:_MOST_OUTPUT], agrees)
 
 
 def _text(tools: Tools, call: ScriptCall, cluster: Cluster) -> str:
@@ -64,8 +66,9 @@ def _text(tools: Tools, call: ScriptCall, cluster: Cluster) -> str:
     return with_config(call, tools.config_options) if needs_file else call.text()
 
 
-def _run(tools: Tools, call: ScriptCall, cluster: Cluster) -> tuple[int, str, str]:
+def _run(tools: Tools, call: ScriptCall, world: World) -> tuple[int, str, str]:
     """Return the exit code, -1 where there was no answer in time, and what the script wrote to both outputs."""
+    cluster = world.cluster
     asked = (
         _text(tools, call, cluster)
         .partition(" | ")[0]
@@ -76,7 +79,8 @@ def _run(tools: Tools, call: ScriptCall, cluster: Cluster) -> tuple[int, str, st
         )
     )
     try:
-        done = run(_java(tools, call.script, shlex.split(asked)[1:]), env=bare_environment(), timeout=_SECONDS)
+        command = _java(tools, call.script, shlex.split(asked)[1:])
+        done = run(command, env=bare_environment(), timeout=_SECONDS, is_over=world.is_over)
     except subprocess.TimeoutExpired:
         return -1, f"no answer within {_SECONDS} s", ""
     return done.returncode, done.stdout, done.stderr

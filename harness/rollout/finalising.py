@@ -62,7 +62,7 @@ class FinaliseFeatures:
     def perform(self, world: World) -> None:
         """Run it, and note it when it fails."""
         world.marks[FINALISED_AT] = world.step_began
-        tried = try_call(self.finalising.tools, upgrade_call(self.finalising.plan), world.cluster)
+        tried = try_call(self.finalising.tools, upgrade_call(self.finalising.plan), world)
         world.write(tried)
         if not tried.agrees:
             world.note(f"`{tried.command}` failed (exit {tried.exit_code}): {tried.output}")
@@ -84,7 +84,7 @@ class TryDowngrade:
         """Run it, and note it when the answer is not what was said before."""
         plan = self.finalising.plan
         possible = plan.downgrade is Downgrade.LOSSLESS
-        tried = try_call(self.finalising.tools, downgrade_call(plan), world.cluster, succeeds=possible)
+        tried = try_call(self.finalising.tools, downgrade_call(plan), world, succeeds=possible)
         world.write(tried)
         if not tried.agrees:
             world.note(

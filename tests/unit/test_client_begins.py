@@ -38,10 +38,10 @@ def begun():
     """Return a function that begins a writer, and returns it with the seconds that this took; they end."""
     made = []
 
-    def begin(writer):
+    def begin(writer, is_over=lambda: False):
         made.append(writer)
         began = time.monotonic()
-        writer.start_writing()
+        writer.start_writing(is_over)
         return writer, time.monotonic() - began
 
     yield begin
@@ -63,4 +63,10 @@ def test_it_goes_on_after_a_while_where_a_partition_has_none(begun, monkeypatch)
 
 def test_it_waits_for_no_client_that_has_failed(begun):
     _, took = begun(Writer(0, fails=True))
+    assert took < client_module._FIRST_ANSWERS_SECONDS
+
+
+def test_it_waits_no_longer_than_the_run(begun):
+    writer = Writer(1)
+    _, took = begun(writer, lambda: bool(writer.heard))
     assert took < client_module._FIRST_ANSWERS_SECONDS

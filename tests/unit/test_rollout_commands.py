@@ -1,5 +1,6 @@
 """Kafka's scripts in a rehearsal: each gets the file that clients need, and its answer is held to the protocol."""
 
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -34,7 +35,8 @@ def tools(tmp_path, script):
 
 
 class AWorld:
-    def __init__(self, topology):
+    def __init__(self, topology, is_over=False):
+        self.is_over = lambda: is_over
         self.cluster, self.written, self.notes = cluster(topology), [], []
         self.write, self.note = self.written.append, self.notes.append
 
@@ -82,10 +84,17 @@ case "$*" in
 *--list*) echo "No partition reassignments found." ;;
 *) exit 1 ;;
 esac"""
-    tried = try_checks(tools(tmp_path, said), (*BEFORE, *AFTER, PREFERRED_LEADERS), cluster(SECURED), health)
+    tried = [*try_checks(tools(tmp_path, said), (*BEFORE, *AFTER, PREFERRED_LEADERS), AWorld(SECURED), health)]
     agreed = {each.command.rpartition("{config} ")[2]: each.agrees for each in tried}
     assert len(tried) == len({each.command for each in tried}) == 7
     assert (agreed["describe --status"], agreed["--list"], agreed["--describe"]) == (True, True, True)
     assert not agreed["--describe --under-replicated-partitions"]
     assert not agreed["describe --replication"]
     assert all(" --command-config {config}" in each.command for each in tried)
+
+
+def test_a_command_whose_run_is_over_is_not_waited_for(tmp_path):
+    world, began = AWorld(Topology(3, 1), is_over=True), time.monotonic()
+    ElectPreferredLeaders(tools(tmp_path, "sleep 20")).perform(world)
+    assert time.monotonic() - began < 10
+    assert world.written[0].exit_code == -1

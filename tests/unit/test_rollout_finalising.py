@@ -43,6 +43,7 @@ class AWorld:
             client_file=Path("client.properties"),
         )
         self.write, self.note = self.written.append, self.notes.append
+        self.is_over = lambda: False
 
 
 def _listens(number):
@@ -110,7 +111,7 @@ def test_a_command_that_writes_to_the_other_output_alone_is_shown_too(world, tmp
     java = tmp_path / "java"
     java.write_text("#!/bin/sh\necho no such feature >&2\nexit 1\n")
     java.chmod(0o755)
-    tried = try_call(Tools(Path(java), (), {"x.sh": "X"}), ScriptCall("x.sh", Asked.BROKERS, ""), world.cluster)
+    tried = try_call(Tools(Path(java), (), {"x.sh": "X"}), ScriptCall("x.sh", Asked.BROKERS, ""), world)
     assert (tried.exit_code, tried.output, tried.agrees) == (1, "no such feature", False)
 
 

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -16,6 +17,7 @@ from harness.base.processes.background import background_of_caller
 
 _LAUNCHER = Path(__file__).with_name("launch.py")
 _WHOEVER = "0"
+_LOOK_SECONDS = 0.3
 _ORDINARY, _IDLE = "ordinary", "idle"
 
 _Text = TypeVar("_Text", str, bytes)
@@ -52,22 +54,38 @@ def be_ready_to_spawn() -> None:
 
 
 def run(
-    command: Sequence[str], *, cwd: Path | None = None, env: Mapping[str, str], timeout: float
+    command: Sequence[str],
+    *,
+    cwd: Path | None = None,
+    env: Mapping[str, str],
+    timeout: float,
+    is_over: Callable[[], bool] = lambda: False,
 ) -> subprocess.CompletedProcess[str]:
     """Run a command, named by its path, to its end; it is killed when the harness ends before.
 
     A program that cannot be started ends with 127 and a sentence on stderr. Raises TimeoutExpired after `timeout`
-    seconds; the command and what it started in its session are killed then, and on any other way out of here.
+    seconds, or when nobody waits for the answer any more, which is looked at now and then; the command and what it
+    started in its session are killed then, and on any other way out of here.
     """
     process = _begun(lambda bound: _start_piped(bound, cwd, env), command)
     with process:
         try:
-            out, err = process.communicate(timeout=timeout)
+            out, err = _answer(process, time.monotonic() + timeout, is_over)
         except BaseException:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             raise
     return subprocess.CompletedProcess(list(command), process.returncode, out, err)
+
+
+def _answer(process: subprocess.Popen[str], deadline: float, is_over: Callable[[], bool]) -> tuple[str, str]:
+    while True:
+        left = deadline - time.monotonic()
+        try:
+            return process.communicate(timeout=min(left, _LOOK_SECONDS))
+        except subprocess.TimeoutExpired:
+            if left <= _LOOK_SECONDS or is_over():
+                raise
 
 
 def spawn_here(command: Sequence[str], *, cwd: Path, output: Path, env: Mapping[str, str]) -> subprocess.Popen[bytes]:

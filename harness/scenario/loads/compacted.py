@@ -40,7 +40,7 @@ class Compacted:
         replicas = Placement.ONE_PER_BROKER.replicas(world)
         world.create_topic(self.topic, replicas, _CONFIG)
         client = CompactedClient(self.topic, len(replicas), world.cluster.client_brokers)
-        client.start_writing()
+        client.start_writing(world.is_over)
         return client
 
 

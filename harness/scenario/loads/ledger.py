@@ -96,7 +96,7 @@ class KeepLedger:
             world.folder.ledger(self.topic),
             lambda places: _written_by(world, self.topic, places),
         )
-        client.start_writing()
+        client.start_writing(world.is_over)
         return client
 
     def _create(self, world: World, placement: Placement) -> int:

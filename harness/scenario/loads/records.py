@@ -46,7 +46,7 @@ class Records:
         in_sync = min(2, *map(len, replicas))
         world.create_topic(self.topic, replicas, {"min.insync.replicas": str(in_sync)})
         client = RecordsClient(self, len(replicas), world.cluster.client_brokers)
-        client.start_writing()
+        client.start_writing(world.is_over)
         return client
 
 

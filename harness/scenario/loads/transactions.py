@@ -37,7 +37,7 @@ class Transactions:
         replicas = Placement.ONE_PER_BROKER.replicas(world)
         world.create_topic(self.topic, replicas, {"min.insync.replicas": "2"})
         client = TransactionsClient(self.topic, len(replicas), world.cluster.client_brokers)
-        client.start_writing()
+        client.start_writing(world.is_over)
         return client
 
 
