@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from harness.base.archives import entry_names
 from harness.base.errors import HarnessError
-from harness.base.processes import bare_environment, run
-from harness.base.text import visible
 from harness.building.compiling import Builder
-from harness.building.java_programs import QUICK, compiled_program
+from harness.building.java_programs import NoAnswer, answer_of, compiled_program
 from harness.model.arms import Flag
 from harness.toolbox.java import JavaRuntime
 
 CONFIG_SOURCE = Path(__file__).with_name("ConfigProbe.java")
 _USES_SOURCE = "ConfigUses.java"
 _OF_QUORUM = "org.apache.kafka.raft.QuorumConfig"
-_TIMEOUT_SECONDS = 60
+_SECONDS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,16 +62,11 @@ def read_keys(probe: Probe, jar: Path, class_path: Sequence[Path], owner: str = 
     """
     if owner == _OF_QUORUM and f"{_OF_QUORUM.replace('.', '/')}.class" not in entry_names(jar):
         return ()
-    path = os.pathsep.join(map(str, (jar.absolute(), *class_path, probe.classes)))
+    path = (jar, *class_path, probe.classes)
     try:
-        # Bare, since this runs static code of a jar that somebody gave.
-        command = [str(probe.java.java), *QUICK, "-cp", path, "ConfigProbe", owner]
-        done = run(command, env=bare_environment(), timeout=_TIMEOUT_SECONDS)
-    except subprocess.TimeoutExpired as error:
-        raise _unloadable(jar, f"no answer within {_TIMEOUT_SECONDS} s") from error
-    if done.returncode != 0:
-        raise _unloadable(jar, failure_in(done.stderr))
-    return parse_keys(done.stdout, jar)
+        return parse_keys(answer_of(probe.java, "ConfigProbe", owner, class_path=path, seconds=_SECONDS), jar)
+    except NoAnswer as error:
+        raise _unloadable(jar, str(error)) from error
 
 
 def parse_keys(output: str, jar: Path) -> tuple[ConfigKey, ...]:
@@ -84,13 +75,6 @@ def parse_keys(output: str, jar: Path) -> tuple[ConfigKey, ...]:
         return tuple(ConfigKey(**table) for table in json.loads(output[output.rindex('[{"name"') :]))
     except (ValueError, TypeError) as error:
         raise _unloadable(jar, "the probe's answer cannot be read") from error
-
-
-def failure_in(stderr: str) -> str:
-    """Return the sentence of a Java stack trace that says why: the innermost cause."""
-    lines = [line.strip() for line in stderr.splitlines() if line.strip()]
-    causes = [line for line in lines if line.startswith(("Exception in", "Caused by:", "Error:"))]
-    return visible((causes or lines or ["it said nothing"])[-1][:300])
 
 
 def _unloadable(jar: Path, why: str) -> HarnessError:

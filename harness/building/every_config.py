@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from harness.base.errors import HarnessError
-from harness.base.processes import bare_environment, run
 from harness.base.text import visible
 from harness.building.config_uses import ConfigUse, parse_use
-from harness.building.configdef import Probe, failure_in
-from harness.building.java_programs import QUICK
+from harness.building.configdef import Probe
+from harness.building.java_programs import NoAnswer, answer_of
 from harness.model.kafka_inventory import REQUIRED, ConfigOwner, DeclaredKey
 
-_TIMEOUT_SECONDS = 120
+_SECONDS = 120
 _OWNER, _USED = '{"owner"', '{"used"'
 _NO_LOOK_UPS = "-Djdk.net.hosts.file=/etc/hosts"  # from Java 9 on: a name that is not there is unknown
 
@@ -52,16 +49,11 @@ def read_used_config(probe: Probe, jar: Path, others: Sequence[Path]) -> EveryCo
 
 
 def _asked(probe: Probe, class_path: Sequence[Path], asked: Sequence[str], *options: str) -> EveryConfig:
-    path = os.pathsep.join(str(jar.absolute()) for jar in (*class_path, probe.classes))
-    command = [str(probe.java.java), *QUICK, *options, "-cp", path, "ConfigProbe", *asked]
+    words, path = ("ConfigProbe", *asked), (*class_path, probe.classes)
     try:
-        # Bare, since this runs static code of jars that somebody gave.
-        done = run(command, env=bare_environment(), timeout=_TIMEOUT_SECONDS)
-    except subprocess.TimeoutExpired as error:
-        raise _unreadable(f"no answer within {_TIMEOUT_SECONDS} s") from error
-    if done.returncode != 0:
-        raise _unreadable(failure_in(done.stderr))
-    return parse_every_config(done.stdout)
+        return parse_every_config(answer_of(probe.java, *words, class_path=path, options=options, seconds=_SECONDS))
+    except NoAnswer as error:
+        raise _unreadable(str(error)) from error
 
 
 def parse_every_config(output: str) -> EveryConfig:

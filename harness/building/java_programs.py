@@ -1,19 +1,28 @@
-"""The harness's own small Java programs, compiled once into the cache."""
+"""Small Java programs, the harness's own compiled once into the cache: each is asked, and answers in time."""
 
 from __future__ import annotations
 
 import hashlib
+import os
 import shutil
-from collections.abc import Sequence
+import subprocess
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from harness.base.errors import HarnessError
 from harness.base.files import move_folder
 from harness.base.locks import scratch
+from harness.base.processes import bare_environment, run
+from harness.base.text import visible
 from harness.building.compiling import Builder, first_errors
+from harness.toolbox.java import JavaRuntime
 
 _TARGET = 8  # every Java that nodes run on loads it
 QUICK = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData")
+
+
+class NoAnswer(Exception):  # noqa: N818 - whoever asked makes a sentence of it
+    """A program gave no answer; says why, as a part of a sentence."""
 
 
 def compiled_probe(builder: Builder, source: Path, class_path: Sequence[Path], cache: Path) -> Path:
@@ -42,3 +51,29 @@ def compiled_program(
                 raise HarnessError(f"{builder.label} cannot compile the probe: {first_errors(made.output)}")
             move_folder(staging / key, classes)
     return classes
+
+
+def answer_of(
+    java: JavaRuntime, *words: str, class_path: Iterable[Path] = (), options: Sequence[str] = (), seconds: float
+) -> str:
+    """Return what a Java program prints: a main class and its arguments, or `-jar` and what follows it.
+
+    Its environment is bare, since most run static code of jars that somebody gave. Raises NoAnswer where it fails, or
+    does not end in time.
+    """
+    path = os.pathsep.join(str(each.absolute()) for each in class_path)
+    command = [str(java.java), *QUICK, *options, *(["-cp", path] if path else []), *words]
+    try:
+        done = run(command, env=bare_environment(), timeout=seconds)
+    except subprocess.TimeoutExpired as error:
+        raise NoAnswer(f"no answer within {seconds:g} s") from error
+    if done.returncode != 0:
+        raise NoAnswer(failure_in(done.stderr))
+    return done.stdout
+
+
+def failure_in(stderr: str) -> str:
+    """Return the sentence of a Java stack trace that says why: the innermost cause."""
+    lines = [line.strip() for line in stderr.splitlines() if line.strip()]
+    causes = [line for line in lines if line.startswith(("Exception in", "Caused by:", "Error:"))]
+    return visible((causes or lines or ["it said nothing"])[-1][:300])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,13 +10,11 @@ from xml.parsers import expat
 
 from harness.base.archives import extract, open_archive
 from harness.base.errors import HarnessError
-from harness.base.processes import bare_environment, run
-from harness.building.configdef import failure_in
-from harness.building.java_programs import QUICK
+from harness.building.java_programs import NoAnswer, answer_of
 from harness.coverage.agent import outermost_class
 from harness.toolbox.java import JavaRuntime
 
-_TIMEOUT_SECONDS = 120
+_SECONDS = 120
 _MOST_BYTES = 64 * 2**20  # the report of the whole raft module has 1 MB
 
 # Whether each line that holds instructions was run, by source file (`org/apache/kafka/raft/QuorumConfig.java`).
@@ -51,14 +48,12 @@ def read_hits(tools: Jacoco, data: Sequence[Path], jar: Path, classes: Sequence[
         class_files.mkdir()
         _extract(jar, classes, class_files)
         files = ["--classfiles", str(class_files), "--xml", str(report)]
-        command = [str(tools.java.java), *QUICK, "-jar", str(tools.cli), "report", *map(str, data), *files]
+        words = ("-jar", str(tools.cli), "report", *map(str, data), *files)
         try:
-            done = run(command, env=bare_environment(), timeout=_TIMEOUT_SECONDS)
-        except subprocess.TimeoutExpired as error:
-            raise _failed(f"it did not end within {_TIMEOUT_SECONDS} s") from error
-        if done.returncode != 0:
-            raise _failed(failure_in(done.stderr))
-        if "does not match" in done.stdout:  # its data are of other bytes of a class, which would count as not run
+            said = answer_of(tools.java, *words, seconds=_SECONDS)
+        except NoAnswer as error:
+            raise _failed(str(error)) from error
+        if "does not match" in said:  # its data are of other bytes of a class, which would count as not run
             raise _failed("the nodes ran another jar than the one that lies in the run directory")
         return parse_report(_content_of(report))
 

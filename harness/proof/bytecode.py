@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,16 +10,14 @@ from typing import Any
 
 from harness.base.archives import open_archive
 from harness.base.errors import HarnessError
-from harness.base.processes import bare_environment, run
 from harness.building.builders.ecj import Ecj
-from harness.building.configdef import failure_in
-from harness.building.java_programs import QUICK, compiled_probe
+from harness.building.java_programs import NoAnswer, answer_of, compiled_probe
 from harness.toolbox.java import JavaRuntime
 from harness.toolbox.lockfile import Purpose
 from harness.toolbox.toolbox import Toolbox
 
 _SOURCE = "ClassFacts.java"
-_TIMEOUT_SECONDS = 120
+_SECONDS = 120
 _MEMORY = "-Xmx512m"
 _MODULE, _SYNCHRONIZED = 0x8000, 0x20  # ACC_MODULE, ACC_SYNCHRONIZED
 _ENTERS_MONITOR = "op 194"
@@ -252,15 +248,12 @@ def _method(
 def _ask(tools: BytecodeTools, what: Sequence[str], jars: Sequence[Path]) -> list[list[Any]]:
     for jar in jars:
         open_archive(jar).close()  # refuses what is no jar, and what unpacks to too much
-    path = os.pathsep.join(map(str, (tools.classes, *tools.asm)))
-    command = [str(tools.java.java), *QUICK, _MEMORY, "-cp", path, "ClassFacts", *what]
+    path, words = (tools.classes, *tools.asm), [*what, *(str(jar.absolute()) for jar in jars)]
     try:
-        done = run([*command, *(str(jar.absolute()) for jar in jars)], env=bare_environment(), timeout=_TIMEOUT_SECONDS)
-    except subprocess.TimeoutExpired as error:
-        raise HarnessError(f"The classes of {_named(jars)} could not be read within {_TIMEOUT_SECONDS} s.") from error
-    if done.returncode != 0:
-        raise HarnessError(f"The classes of {_named(jars)} could not be read: {failure_in(done.stderr)}.")
-    return _checked([json.loads(line) for line in done.stdout.splitlines()], jars)
+        said = answer_of(tools.java, "ClassFacts", *words, class_path=path, options=[_MEMORY], seconds=_SECONDS)
+    except NoAnswer as error:
+        raise HarnessError(f"The classes of {_named(jars)} could not be read: {error}.") from error
+    return _checked([json.loads(line) for line in said.splitlines()], jars)
 
 
 def _checked(lines: list[list[Any]], jars: Sequence[Path]) -> list[list[Any]]:

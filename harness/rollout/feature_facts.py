@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from harness.base.errors import HarnessError
-from harness.base.processes import bare_environment, run
-from harness.base.text import visible
 from harness.building.compiling import Builder
-from harness.building.java_programs import QUICK, compiled_probe
+from harness.building.java_programs import NoAnswer, answer_of, compiled_probe
 from harness.kafka.distribution import Distribution
 from harness.model.features import KafkaFeatures, MetadataLevel
 from harness.toolbox.java import JavaRuntime
@@ -25,17 +21,13 @@ _NUMBERS: Mapping[str, tuple[int, ...]] = {"release": (), "level": (1,), "suppor
 def read_features(kafka: Distribution, compiler: Builder, java: JavaRuntime, cache: Path) -> KafkaFeatures:
     """Ask the classes of a Kafka. Raises HarnessError when they do not say."""
     classes = compiled_probe(compiler, _SOURCE, (), cache)
-    path = os.pathsep.join(map(str, (*kafka.jars, classes)))
-    command = [str(java.java), *QUICK, "-cp", path, _SOURCE.stem]
     try:
-        # Bare, since this runs static code of jars that somebody gave.
-        done = run(command, env=bare_environment(), timeout=_SECONDS)
-    except subprocess.TimeoutExpired as error:
-        raise HarnessError(f"{kafka.description} did not say within {_SECONDS} s which features it has.") from error
-    found = parse_features(kafka.version, done.stdout.splitlines())
-    if done.returncode != 0 or found is None:
-        why = visible(" ".join(done.stderr.split()))[-200:]
-        raise HarnessError(f"{kafka.description} does not say which features it has: {why}")
+        said = answer_of(java, _SOURCE.stem, class_path=(*kafka.jars, classes), seconds=_SECONDS)
+        found = parse_features(kafka.version, said.splitlines())
+        if found is None:
+            raise NoAnswer("it named no release")
+    except NoAnswer as error:
+        raise HarnessError(f"{kafka.description} does not say which features it has: {error}") from error
     return found
 
 

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harness.base.errors import HarnessError
-from harness.base.processes import bare_environment, run
 from harness.base.recordfile import RecordFile
 from harness.building.builders.base import AUTO, BuildHost, host_compiler
 from harness.building.compiling import Builder
 from harness.building.configdef import CONFIG_SOURCE, prepare_probe
 from harness.building.every_config import read_every_config
-from harness.building.java_programs import QUICK, compiled_probe
+from harness.building.java_programs import NoAnswer, answer_of, compiled_probe
 from harness.kafka.distribution import Distribution
 from harness.kafka.release_lines import line_of
 from harness.kafka.versions import release_of
@@ -132,15 +129,12 @@ def _logged(version: str) -> tuple[Logged, ...]:
 def read_names(kafka: Distribution, bench: Bench) -> Names:
     """Ask a Kafka's own classes for names. Raises HarnessError when they cannot be loaded."""
     classes = compiled_probe(bench.compiler, _NAMES_SOURCE, (), bench.toolbox.cache)
-    path = os.pathsep.join(map(str, (*kafka.jars, classes)))
-    command = [str(bench.toolbox.node_java().java), *QUICK, "-cp", path, "KafkaNames"]
+    java, path = bench.toolbox.node_java(), (*kafka.jars, classes)
     try:
-        done = run(command, env=bare_environment(), timeout=_NAMES_SECONDS)
-    except subprocess.TimeoutExpired as error:
-        raise HarnessError(f"{kafka.description} did not name its requests within {_NAMES_SECONDS} s.") from error
-    rows = [line.split(" ", 2) for line in done.stdout.splitlines() if line.startswith(("api ", "metadata.version "))]
-    if not rows:
-        raise HarnessError(f"{kafka.description} does not name its requests: {done.stderr.strip()[-200:]}")
+        said = answer_of(java, "KafkaNames", class_path=path, seconds=_NAMES_SECONDS)
+    except NoAnswer as error:
+        raise HarnessError(f"{kafka.description} does not name its requests: {error}") from error
+    rows = [line.split(" ", 2) for line in said.splitlines() if line.startswith(("api ", "metadata.version "))]
     return Names(
         {int(number): name for kind, number, name in rows if kind == "api"},
         {int(number): name for kind, number, name in rows if kind == "metadata.version"},

@@ -27,9 +27,10 @@ from harness.building.builders.base import (
 from harness.building.builders.ecj import Ecj
 from harness.building.builders.javac import Javac, jdk_homes
 from harness.building.compiling import Compilation, first_errors
-from harness.building.configdef import Probe, failure_in, parse_keys, prepare_probe, read_keys
+from harness.building.configdef import Probe, parse_keys, prepare_probe, read_keys
 from harness.building.given import check_raft_jar, other_release, version_note
 from harness.building.jars import classes_in, resources_of, write_jar
+from harness.building.java_programs import failure_in
 from harness.building.raft_builds import (
     Bench,
     Toolchain,

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from harness.building import every_config
+from harness.building import java_programs
 from harness.building.config_uses import ConfigUse, Reading, Setting
 from harness.building.configdef import Probe
 from harness.building.every_config import EveryConfig, parse_every_config, read_every_config, read_used_config
@@ -185,7 +185,7 @@ def test_classes_are_used_in_a_jvm_that_looks_no_name_up_and_those_of_a_whole_ka
         commands.append(command)
         return type("Done", (), {"returncode": 0, "stdout": ""})
 
-    monkeypatch.setattr(every_config, "run", answered)
+    monkeypatch.setattr(java_programs, "run", answered)
     jar, other = tmp_path / "raft.jar", tmp_path / "clients.jar"
     probe = Probe(tmp_path, JavaRuntime(tmp_path, "21"))
     read_used_config(probe, jar, [other])

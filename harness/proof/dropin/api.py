@@ -12,8 +12,7 @@ from xml.etree import ElementTree
 
 from harness.base.errors import HarnessError
 from harness.base.processes import bare_environment, run
-from harness.building.configdef import failure_in
-from harness.building.java_programs import QUICK
+from harness.building.java_programs import QUICK, failure_in
 from harness.model.proof import Difference, Severity
 from harness.proof.dropin import rules
 from harness.toolbox.java import JavaRuntime

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 from harness.base.errors import HarnessError
-from harness.base.processes import bare_environment, run
 from harness.building.compiling import Builder
-from harness.building.configdef import failure_in
-from harness.building.java_programs import QUICK, compiled_probe
+from harness.building.java_programs import NoAnswer, answer_of, compiled_probe
 from harness.model.proof import Difference
 from harness.proof.bytecode import Classes, Use
 from harness.proof.dropin import rules
 from harness.toolbox.java import JavaRuntime
 
 _SOURCE = "LoadProbe.java"
-_TIMEOUT_SECONDS = 120
+_SECONDS = 120
 _NO_CLASS = "its class is not there"  # as the probe says it
 
 
@@ -113,15 +109,11 @@ def complaints_in(answer: str, jar: Path) -> list[tuple[int, str]]:
 
 
 def _run_probe(java: JavaRuntime, loader: Path, jar: Path, others: Sequence[Path], request: Path) -> str:
-    path = os.pathsep.join(str(each.absolute()) for each in (jar, *others, loader))
-    command = [str(java.java), *QUICK, "-Xshare:auto", "-cp", path, "LoadProbe", str(request)]
+    words, path = ("LoadProbe", str(request)), (jar, *others, loader)
     try:
-        done = run(command, env=bare_environment(), timeout=_TIMEOUT_SECONDS)
-    except subprocess.TimeoutExpired as error:
-        raise _failed(jar, f"no answer within {_TIMEOUT_SECONDS} s") from error
-    if done.returncode != 0:
-        raise _failed(jar, failure_in(done.stderr))
-    return done.stdout
+        return answer_of(java, *words, class_path=path, options=["-Xshare:auto"], seconds=_SECONDS)
+    except NoAnswer as error:
+        raise _failed(jar, str(error)) from error
 
 
 def _failed(jar: Path, why: str) -> HarnessError:
