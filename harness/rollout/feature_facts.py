@@ -23,12 +23,11 @@ def read_features(kafka: Distribution, compiler: Builder, java: JavaRuntime, cac
     classes = compiled_probe(compiler, _SOURCE, (), cache)
     try:
         said = answer_of(java, _SOURCE.stem, class_path=(*kafka.jars, classes), seconds=_SECONDS)
-        found = parse_features(kafka.version, said.splitlines())
-        if found is None:
-            raise NoAnswer("it named no release")
     except NoAnswer as error:
         raise HarnessError(f"{kafka.description} does not say which features it has: {error}") from error
-    return found
+    if found := parse_features(kafka.version, said.splitlines()):
+        return found
+    raise HarnessError(f"{kafka.description} names no release of its own.")
 
 
 def parse_features(version: str, lines: Iterable[str]) -> KafkaFeatures | None:
