@@ -29,6 +29,8 @@ from harness.toolbox.lockfile import Purpose
 from harness.toolbox.toolbox import local_toolbox
 
 TESTS = Path(__file__).parents[1] / "docs" / "upstream" / "junit"
+_RECORDS = ("MemoryRecords", "UnalignedMemoryRecords")
+_OFFSET_AND_EPOCH = "import org.apache.kafka.server.common.OffsetAndEpoch;\n"
 _CONTEXT = "org/apache/kafka/raft/RaftClientTestContext.class"
 
 
@@ -84,7 +86,9 @@ def spelled(tests: Sequence[Path], others: Sequence[Path]) -> dict[str, str]:
     if any("unattachedToLeader" in content(jar, _CONTEXT) for jar in tests):
         names[".becomeLeader()"] = ".unattachedToLeader()"
     if any(content(jar, "org/apache/kafka/common/record/internal/MemoryRecords.class") for jar in others):
-        names["common.record.MemoryRecords"] = "common.record.internal.MemoryRecords"
+        names |= {f"common.record.{each}": f"common.record.internal.{each}" for each in _RECORDS}
+    if any("server/common/OffsetAndEpoch" in content(jar, _CONTEXT) for jar in tests):
+        names["import org.junit.jupiter.api.Test;"] = f"{_OFFSET_AND_EPOCH}import org.junit.jupiter.api.Test;"
     return names
 
 

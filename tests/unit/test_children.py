@@ -118,7 +118,7 @@ def test_a_program_that_hangs_is_reported_in_a_sentence(name, tmp_path, monkeypa
 
     monkeypatch.setattr(formatting, "_FORMAT_TIMEOUT_SECONDS", 0.3)
     monkeypatch.setattr(jvm, "_ARCHIVE_TIMEOUT_SECONDS", 0.3)
-    monkeypatch.setattr(configdef, "_TIMEOUT_SECONDS", 0.3)
+    monkeypatch.setattr(configdef, "_SECONDS", 0.3)
     monkeypatch.setattr(java_module, "_VERSION_TIMEOUT_SECONDS", 0.3)
     with pytest.raises(HarnessError, match=r"within 0\.3 s"):
         STARTERS[name](fake_java(tmp_path / "home", "exec sleep 60"), tmp_path)

@@ -212,6 +212,7 @@ class AWorld:
 
     def __init__(self, folder):
         self.made = []
+        self.is_over = lambda: True
         topology = SimpleNamespace(combined=False, voter_ids=(), broker_ids=(0, 1, 2))
         self.cluster = SimpleNamespace(topology=topology, client_brokers=[Address("h", 1)])
         self.folder = SimpleNamespace(ledger=lambda topic: folder / f"{topic}.tsv")

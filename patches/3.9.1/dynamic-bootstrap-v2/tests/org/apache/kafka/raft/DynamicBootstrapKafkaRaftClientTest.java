@@ -143,6 +143,31 @@ class DynamicBootstrapKafkaRaftClientTest {
     }
 
     @Test
+    void theVotersOfADownloadedSnapshotTakeThePlaceOfThoseInALongerTail() throws Exception {
+        DynamicBootstrapContext observer = DynamicBootstrapContext.observer();
+        long end = observer.raft.log.endOffset().offset();
+        observer.fetchVoters(voters(NEW), EPOCH - 1);
+        observer.fetchVoters(voters(NEW), EPOCH - 1);
+        observer.fetchSnapshot(voters(OLD), 1, new OffsetAndEpoch(end + 1, EPOCH));
+        assertEquals(end + 1, observer.raft.log.endOffset().offset());
+        assertEquals(withConfigured(voterNodes(OLD)), observer.leaderFallsSilent().askedForTheLeader());
+    }
+
+    @Test
+    void votersBehindADownloadedSnapshotAreReadWhereATailHadBeen() throws Exception {
+        DynamicBootstrapContext observer = DynamicBootstrapContext.observer();
+        long end = observer.raft.log.endOffset().offset();
+        observer.fetchVoters(voters(OLD), EPOCH - 1);
+        observer.fetchVoters(voters(OLD), EPOCH - 1);
+        observer.fetchSnapshot(voters(OLD), 1, new OffsetAndEpoch(end + 1, EPOCH));
+        observer.fetchVoters(voters(id -> id == 1 ? NEW.apply(1) : OLD.apply(id)));
+        assertEquals(
+            withConfigured(nodes(node(0, OLD.apply(0)), node(1, NEW.apply(1)), node(2, OLD.apply(2)))),
+            observer.leaderFallsSilent().askedForTheLeader()
+        );
+    }
+
+    @Test
     void aLostObserverNeverPollsWithoutWaitingForLong() throws Exception {
         assertPausesAfterEachRound(DynamicBootstrapContext.observer(), 5);
         assertPausesAfterEachRound(observerWithoutLeader(), 5);
@@ -194,6 +219,16 @@ class DynamicBootstrapKafkaRaftClientTest {
         DynamicBootstrapContext observer = DynamicBootstrapContext.observerWithFlagOff();
         observer.fetchSnapshot(voters(NEW), 1);
         assertEquals(staleNodes(), observer.leaderFallsSilent().askedForTheLeader());
+    }
+
+    @Test
+    void withTheFlagOffADownloadedSnapshotIsReadAsInTheRelease() throws Exception {
+        DynamicBootstrapContext observer = DynamicBootstrapContext.observerWithFlagOff();
+        long end = observer.raft.log.endOffset().offset();
+        observer.fetchVoters(voters(NEW), EPOCH - 1);
+        observer.fetchVoters(voters(NEW), EPOCH - 1);
+        observer.fetchSnapshot(voters(OLD), 1, new OffsetAndEpoch(end + 1, EPOCH));
+        assertEquals(NEW.apply(1), observer.address(1));
     }
 
     @Test

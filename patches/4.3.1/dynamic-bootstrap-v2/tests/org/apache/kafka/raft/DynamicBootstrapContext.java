@@ -144,11 +144,16 @@ final class DynamicBootstrapContext {
 
     /** The next fetch is answered with a control batch that holds this voter set. */
     void fetchVoters(VoterSet voters) throws Exception {
+        fetchVoters(voters, EPOCH);
+    }
+
+    /** The next fetch is answered with a control batch of this epoch that holds this voter set. */
+    void fetchVoters(VoterSet voters, int epoch) throws Exception {
         long offset = raft.log.endOffset().offset();
         MemoryRecords records = MemoryRecords.withVotersRecord(
             offset,
             raft.time.milliseconds(),
-            EPOCH,
+            epoch,
             ByteBuffer.allocate(1024),
             voters.toVotersRecord((short) 0)
         );
@@ -166,14 +171,17 @@ final class DynamicBootstrapContext {
         raft.deliverResponse(
             fetch.correlationId(),
             fetch.destination(),
-            raft.fetchResponse(EPOCH, LEADER, records, 0L, Errors.NONE)
+            raft.fetchResponse(EPOCH, LEADER, records, raft.client.highWatermark().orElse(0L), Errors.NONE)
         );
         raft.client.poll();
     }
 
     /** The next fetch is answered with the id of a snapshot, which the client then downloads: it holds this voter set. */
     void fetchSnapshot(VoterSet voters, int pieces) throws Exception {
-        OffsetAndEpoch id = new OffsetAndEpoch(100L, EPOCH - 1);
+        fetchSnapshot(voters, pieces, new OffsetAndEpoch(100L, EPOCH - 1));
+    }
+
+    void fetchSnapshot(VoterSet voters, int pieces, OffsetAndEpoch id) throws Exception {
         raft.pollUntilRequest();
         RaftRequest.Outbound fetch = raft.assertSentFetchRequest();
         raft.deliverResponse(

@@ -4,6 +4,7 @@ import org.apache.kafka.common.Node;
 import org.apache.kafka.common.network.ListenerName;
 import org.apache.kafka.common.protocol.Errors;
 import org.apache.kafka.common.record.internal.MemoryRecords;
+import org.apache.kafka.server.common.OffsetAndEpoch;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -141,6 +142,31 @@ class DynamicBootstrapKafkaRaftClientTest {
     }
 
     @Test
+    void theVotersOfADownloadedSnapshotTakeThePlaceOfThoseInALongerTail() throws Exception {
+        DynamicBootstrapContext observer = DynamicBootstrapContext.observer();
+        long end = observer.raft.log.endOffset().offset();
+        observer.fetchVoters(voters(NEW), EPOCH - 1);
+        observer.fetchVoters(voters(NEW), EPOCH - 1);
+        observer.fetchSnapshot(voters(OLD), 1, new OffsetAndEpoch(end + 1, EPOCH));
+        assertEquals(end + 1, observer.raft.log.endOffset().offset());
+        assertEquals(withConfigured(voterNodes(OLD)), observer.leaderFallsSilent().askedForTheLeader());
+    }
+
+    @Test
+    void votersBehindADownloadedSnapshotAreReadWhereATailHadBeen() throws Exception {
+        DynamicBootstrapContext observer = DynamicBootstrapContext.observer();
+        long end = observer.raft.log.endOffset().offset();
+        observer.fetchVoters(voters(OLD), EPOCH - 1);
+        observer.fetchVoters(voters(OLD), EPOCH - 1);
+        observer.fetchSnapshot(voters(OLD), 1, new OffsetAndEpoch(end + 1, EPOCH));
+        observer.fetchVoters(voters(id -> id == 1 ? NEW.apply(1) : OLD.apply(id)));
+        assertEquals(
+            withConfigured(nodes(node(0, OLD.apply(0)), node(1, NEW.apply(1)), node(2, OLD.apply(2)))),
+            observer.leaderFallsSilent().askedForTheLeader()
+        );
+    }
+
+    @Test
     void aLostObserverNeverPollsWithoutWaitingForLong() throws Exception {
         assertPausesAfterEachRound(DynamicBootstrapContext.observer(), 5);
         assertPausesAfterEachRound(observerWithoutLeader(), 5);
@@ -192,6 +218,16 @@ class DynamicBootstrapKafkaRaftClientTest {
         DynamicBootstrapContext observer = DynamicBootstrapContext.observerWithFlagOff();
         observer.fetchSnapshot(voters(NEW), 1);
         assertEquals(askedByTheRelease(), observer.leaderFallsSilent().askedForTheLeader());
+    }
+
+    @Test
+    void withTheFlagOffADownloadedSnapshotIsReadAsInTheRelease() throws Exception {
+        DynamicBootstrapContext observer = DynamicBootstrapContext.observerWithFlagOff();
+        long end = observer.raft.log.endOffset().offset();
+        observer.fetchVoters(voters(NEW), EPOCH - 1);
+        observer.fetchVoters(voters(NEW), EPOCH - 1);
+        observer.fetchSnapshot(voters(OLD), 1, new OffsetAndEpoch(end + 1, EPOCH));
+        assertEquals(NEW.apply(1), observer.address(1));
     }
 
     @Test
