@@ -127,8 +127,10 @@ def _terminate(_signal: int, _frame: FrameType | None) -> None:
 
 
 def _end_at_once() -> None:
-    _say_stopped()
-    os._exit(_INTERRUPTED)
+    try:
+        _say_stopped()
+    finally:  # nobody may be left to read it
+        os._exit(_INTERRUPTED)
 
 
 def _say_stopped() -> None:

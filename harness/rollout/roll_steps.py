@@ -114,11 +114,11 @@ class TryCommands:
         """Run them, and note those whose output does not show what the protocol says."""
         seen = snapshot(world.cluster, world.looks_of(FOLLOW_WINDOW_SECONDS))
         for tried in try_checks(self.tools, (*BEFORE, *AFTER, PREFERRED_LEADERS), world, seen):
+            if world.is_over():
+                return
             world.write(tried)
             if not tried.agrees:
                 world.note(f"`{tried.command}` did not show what the protocol says (exit {tried.exit_code})")
-            if world.is_over():
-                return
 
 
 @dataclass(frozen=True, slots=True)

@@ -135,6 +135,8 @@ def read_names(kafka: Distribution, bench: Bench) -> Names:
     except NoAnswer as error:
         raise HarnessError(f"{kafka.description} does not name its requests: {error}") from error
     rows = [line.split(" ", 2) for line in said.splitlines() if line.startswith(("api ", "metadata.version "))]
+    if not rows:
+        raise HarnessError(f"{kafka.description} does not name its requests: what was printed has none.")
     return Names(
         {int(number): name for kind, number, name in rows if kind == "api"},
         {int(number): name for kind, number, name in rows if kind == "metadata.version"},

@@ -20,6 +20,7 @@ from harness.rundir.directory import RunDirectory
 from harness.stages import upgrade_notes as stage
 from harness.toolbox.java import JavaRuntime
 from harness.toolbox.toolbox import Toolbox
+from harness.upgrade import inventory
 from harness.upgrade.inventory import Bench
 from harness.upgrade.kept_boots import kept_boots
 
@@ -73,6 +74,13 @@ class Said:
 
     def __call__(self, text):
         self.said.append(text)
+
+
+def test_a_kafka_that_prints_no_names_is_none_without_requests(bench, monkeypatch, tmp_path):
+    monkeypatch.setattr(inventory, "compiled_probe", lambda *_: tmp_path)
+    monkeypatch.setattr(inventory, "answer_of", lambda *_, **__: "a line of its own\n")
+    with pytest.raises(HarnessError, match=r"Kafka 4\.2\.1 does not name its requests"):
+        inventory.read_names(distribution("4.2.1", tmp_path), bench)
 
 
 @pytest.fixture
