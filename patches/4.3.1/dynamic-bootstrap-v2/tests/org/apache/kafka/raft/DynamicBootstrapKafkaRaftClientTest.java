@@ -144,26 +144,28 @@ class DynamicBootstrapKafkaRaftClientTest {
     @Test
     void theVotersOfADownloadedSnapshotTakeThePlaceOfThoseInALongerTail() throws Exception {
         DynamicBootstrapContext observer = DynamicBootstrapContext.observer();
-        long end = observer.raft.log.endOffset().offset();
-        observer.fetchVoters(voters(NEW), EPOCH - 1);
-        observer.fetchVoters(voters(NEW), EPOCH - 1);
-        observer.fetchSnapshot(voters(OLD), 1, new OffsetAndEpoch(end + 1, EPOCH));
-        assertEquals(end + 1, observer.raft.log.endOffset().offset());
+        replaceTail(observer, NEW);
         assertEquals(withConfigured(voterNodes(OLD)), observer.leaderFallsSilent().askedForTheLeader());
     }
 
     @Test
     void votersBehindADownloadedSnapshotAreReadWhereATailHadBeen() throws Exception {
         DynamicBootstrapContext observer = DynamicBootstrapContext.observer();
-        long end = observer.raft.log.endOffset().offset();
-        observer.fetchVoters(voters(OLD), EPOCH - 1);
-        observer.fetchVoters(voters(OLD), EPOCH - 1);
-        observer.fetchSnapshot(voters(OLD), 1, new OffsetAndEpoch(end + 1, EPOCH));
+        replaceTail(observer, OLD);
         observer.fetchVoters(voters(id -> id == 1 ? NEW.apply(1) : OLD.apply(id)));
         assertEquals(
             withConfigured(nodes(node(0, OLD.apply(0)), node(1, NEW.apply(1)), node(2, OLD.apply(2)))),
             observer.leaderFallsSilent().askedForTheLeader()
         );
+    }
+
+    /** Two records of an older epoch, which hold these voters, give way to a snapshot of the old ones that ends between them. */
+    private static void replaceTail(DynamicBootstrapContext observer, IntFunction<InetSocketAddress> endpoints) throws Exception {
+        long end = observer.raft.log.endOffset().offset();
+        observer.fetchVoters(voters(endpoints), EPOCH - 1);
+        observer.fetchVoters(voters(endpoints), EPOCH - 1);
+        observer.fetchSnapshot(voters(OLD), 1, new OffsetAndEpoch(end + 1, EPOCH));
+        assertEquals(end + 1, observer.raft.log.endOffset().offset());
     }
 
     @Test
@@ -223,10 +225,7 @@ class DynamicBootstrapKafkaRaftClientTest {
     @Test
     void withTheFlagOffADownloadedSnapshotIsReadAsInTheRelease() throws Exception {
         DynamicBootstrapContext observer = DynamicBootstrapContext.observerWithFlagOff();
-        long end = observer.raft.log.endOffset().offset();
-        observer.fetchVoters(voters(NEW), EPOCH - 1);
-        observer.fetchVoters(voters(NEW), EPOCH - 1);
-        observer.fetchSnapshot(voters(OLD), 1, new OffsetAndEpoch(end + 1, EPOCH));
+        replaceTail(observer, NEW);
         assertEquals(NEW.apply(1), observer.address(1));
     }
 
