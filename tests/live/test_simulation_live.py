@@ -42,6 +42,19 @@ def test_a_jar_in_which_nothing_is_wrong_holds_every_property_that_stock_holds(j
     assert unsound in ([], ["org.apache.kafka.raft.LossyVoterChangeSimulation#votersComeAndGoWhileMessagesAreLost"])
 
 
+def test_commits_without_a_majority_are_found_and_replayed(jars, tmp_path):
+    """Nearly every seed shows it, so that this takes seconds."""
+    pair = jars("commits-without-a-majority")
+    found = simulate(pair, "20s", 20, tmp_path / "logs")
+    seed = found.failed[0]
+    assert (seed.fails_again, seed.fails_on_base) == (True, False)
+    assert found.blockers
+    again, on_base = pair.replay(seed.name, seed.seed, tmp_path / "replay")
+    assert (again.passed, on_base.passed) == (False, True)
+    assert again.ended.message == seed.message
+
+
+@pytest.mark.whole
 def test_a_voter_that_lost_its_disk_and_is_refused_is_found_and_replayed(jars, tmp_path):
     """KAFKA-12181 taken back: the leader throws at a fetch that begins before an earlier one."""
     pair = jars("fetch-offset-may-not-fall")
