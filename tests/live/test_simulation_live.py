@@ -45,7 +45,7 @@ def test_a_jar_in_which_nothing_is_wrong_holds_every_property_that_stock_holds(j
 def test_commits_without_a_majority_are_found_and_replayed(jars, tmp_path):
     """Nearly every seed shows it, so that this takes seconds."""
     pair = jars("commits-without-a-majority")
-    found = simulate(pair, "20s", 20, tmp_path / "logs")
+    found = simulate(pair, "5s", 5, tmp_path / "logs")
     seed = found.failed[0]
     assert (seed.fails_again, seed.fails_on_base) == (True, False)
     assert found.blockers
