@@ -232,7 +232,8 @@ class VerdictRecord:
     `against` is the strongest reason against the verdict. `timings` and `cpu_seconds` are per stage, `repeats` the
     declared runs per cell. `proof` is None when the jar was not proved, `coverage` when no run measured it. `reasons`
     are all that were found, whatever they weigh; `rests_on` chooses those that decide. `kind` is the candidate's.
-    `would_show` names the smallest defects that the suite was seen to notice, where it was asked as then.
+    `would_show` names the smallest defects that the suite was seen to notice, where it was asked as then, and
+    `would_show_measured` says when that was measured and which rules have changed since; empty where nothing is named.
     `costs` are what the candidate's arms cost beside base. `reused` says in sentences what was taken over from earlier
     verifications, `remarks` what is worth knowing and weighs nothing. `not_fixed` names, whatever the verdict, where
     the candidate fails as base does, and what its source lacks and nobody promises. `expectations` are the answer where
@@ -262,6 +263,7 @@ class VerdictRecord:
     cpu_seconds: Mapping[str, Seconds] = field(default_factory=dict)
     kind: CandidateKind = CandidateKind.SERIES
     would_show: tuple[Text, ...] = ()
+    would_show_measured: str = ""
     costs: tuple[Cost, ...] = ()
     reused: tuple[Text, ...] = ()
     remarks: tuple[Text, ...] = ()

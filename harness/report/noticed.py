@@ -15,8 +15,7 @@ def noticed(record: VerdictRecord, text: int) -> tuple[str, ...]:
         decided = [cell for cell in record.expectations.cells if cell.met is not Met.UNDECIDED]
         of_each = f"{counted(len(decided), 'cell')} {'was' if len(decided) == 1 else 'were'} decided"
         return (f"A Kafka that shows anything but what is expected of it, by name: {of_each}.",)
-    planted = f"A defect as small as the planted ones that the suite noticed: {'; '.join(record.would_show)}."
-    found = (*_controls(record), *([planted] if record.would_show else []), *_looked_at(record))
+    found = (*_controls(record), *_planted(record), *_looked_at(record))
     return tuple(cut(sentence, text) for sentence in found)
 
 
@@ -35,6 +34,14 @@ def _controls(record: VerdictRecord) -> list[str]:
         verb = "passes" if passed == 1 else "pass"
         found.append(f"A candidate that fails where base does not: {counted(passed, 'scenario')} {verb} on base.")
     return found
+
+
+def _planted(record: VerdictRecord) -> list[str]:
+    """Return the smallest planted defects that the suite was seen to notice, and when."""
+    if not record.would_show:
+        return []
+    when = f" ({record.would_show_measured})" if record.would_show_measured else ""
+    return [f"A defect as small as the planted ones that the suite noticed: {'; '.join(record.would_show)}{when}."]
 
 
 def _looked_at(record: VerdictRecord) -> list[str]:

@@ -20,7 +20,7 @@ from harness.rundir.directory import RunDirectory
 from harness.stages.compared_logs import why_not_compared
 from harness.stages.expected_logs import expected_lines
 from harness.stages.inventory import take_inventory
-from harness.stages.power_data import known_power, why_unknown
+from harness.stages.power_data import dated, known_power, why_unknown
 from harness.stages.rollout_result import judge_rollout, report_rollout
 from harness.stages.timing import timed
 
@@ -46,7 +46,6 @@ def judge_run(directory: RunDirectory) -> VerdictRecord:
     gap = why_not_compared(directory) if declaration.compared else ""
     request = directory.request.read_if_exists()
     power = known_power(declaration, request)
-    unknown = why_unknown(power)
     totals = directory.logs.totals.read_if_exists() if declaration.compared and not gap else None
     record = decide(
         declaration,
@@ -59,9 +58,10 @@ def judge_run(directory: RunDirectory) -> VerdictRecord:
         logged=expected_lines(directory, results, proof.chains if proof else ()),
         not_compared=gap,
         not_read=totals.left_out if totals else (),
-        power=None if unknown else power,
-        not_measured=unknown if declaration.candidate else "",
+        power=power,
+        not_measured=why_unknown(power) if declaration.candidate else "",
     )
+    record = dated(record, power)
     check_record(record)
     directory.verdict.write(record)
     return record

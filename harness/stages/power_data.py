@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from harness.base.paths import data_root
@@ -10,6 +11,8 @@ from harness.kafka.release_lines import same_line
 from harness.model.declaration import Declaration
 from harness.model.power import SCHEMA, Power
 from harness.model.request import Request, suite_of
+from harness.model.runs import Verdict
+from harness.model.verdict import VerdictRecord
 from harness.stages.rules_digest import judging_digest, making_digest
 
 _UNKNOWN = "The smallest defect that would have shown is not known"
@@ -23,25 +26,47 @@ def power_file(path: Path) -> RecordFile[Power]:
 def known_power(declaration: Declaration, request: Request | None) -> Power | None:
     """Return what the suite of a verification was seen to notice on this release line, with its JVM settings.
 
-    None where that was not measured, or where nobody knows the request.
+    What was measured by today's rules goes before what earlier ones were in force for, and of those the newest. None
+    where that was not measured, or where nobody knows the request.
     """
     if request is None:
         return None
     asked = suite_of(request, of_series=declaration.is_held_to_series), request.profile
     measured = (power_file(path).read() for path in sorted((data_root() / "builds" / "power").glob("*.json")))
     of_line = (each for each in measured if same_line(each.kafka_version, declaration.kafka_version))
-    return next((each for each in of_line if (each.suite, each.profile) == asked), None)
+    fitting = (each for each in of_line if (each.suite, each.profile) == asked)
+    return max(fitting, key=lambda each: (not _changed_since(each), each.measured_at), default=None)
 
 
 def why_unknown(power: Power | None) -> str:
-    """Return in a sentence why nobody knows what a suite notices by today's rules; empty where that is known.
-
-    Rules of before may have noticed more.
-    """
+    """Return in a sentence why nobody knows what a suite notices by today's rules; empty where that is known."""
     if power is None:
         return f"{_UNKNOWN}: nobody measured that for this suite, release line and JVM settings (harness power)."
-    if (power.making, power.judging) != (making_digest(), judging_digest()):
-        return (
-            f"{_UNKNOWN} by today's rules: earlier ones were in force when it was measured ({power.measured_at[:10]})."
-        )
+    if _changed_since(power):
+        return f"{_UNKNOWN} by today's rules: it was {when_measured(power)} (harness power)."
     return ""
+
+
+def when_measured(power: Power) -> str:
+    """Return the day of a measurement, and which rules have changed since: earlier ones may have noticed more."""
+    changed = _changed_since(power)
+    return f"measured on {power.measured_at[:10]}{f', by earlier rules of {changed}' if changed else ''}"
+
+
+def dated(record: VerdictRecord, power: Power | None) -> VerdictRecord:
+    """Return a verdict that says when what would have shown was measured, and by which rules.
+
+    The sentence of a SHIP ends with what would have shown.
+    """
+    if power is None or not record.would_show:
+        return record
+    when, sentence = when_measured(power), record.sentence
+    if record.verdict is Verdict.SHIP:
+        sentence = f"{sentence.removesuffix('.')} ({when})."
+    return replace(record, sentence=sentence, would_show_measured=when)
+
+
+def _changed_since(power: Power) -> str:
+    """Return which rules are others than a measurement was made by; empty where none are."""
+    rules = (("running", power.making, making_digest()), ("judging", power.judging, judging_digest()))
+    return " and ".join(name for name, then, now in rules if then != now)

@@ -23,6 +23,8 @@ from harness.model.power import SCHEMA, Noticed, Power
 from harness.model.request import Request
 from harness.model.runs import Verdict
 from harness.model.setup import Profile
+from harness.model.verdict import VerdictRecord
+from harness.report.noticed import noticed
 from harness.rundir.directory import RunDirectory
 from harness.stages import power as power_stage
 from harness.stages import power_data
@@ -30,11 +32,12 @@ from harness.stages.growing import load_growing
 from harness.stages.judge import judge_run
 from harness.stages.mutants import Workshop
 from harness.stages.power import bounds, curve, measure, next_to_ask
-from harness.stages.power_data import known_power, power_file, why_unknown
+from harness.stages.power_data import dated, known_power, power_file
 from harness.stages.rounds import plan_rounds
 from harness.stages.rules_digest import judging_digest, making_digest
 from harness.toolbox.toolbox import local_toolbox
 
+UNKNOWN = "The smallest defect that would have shown is not known"
 SHIPPED = Path(__file__).parent.parent / "mutants" / "growing"
 STALL = 'defect = "a stall of {size} s"\nsizes = [0.1, 0.4, 1.6]\nscale = 1000\nby = ["costs"]'
 
@@ -231,8 +234,16 @@ def test_what_shows_over_all_scenarios_would_have_shown_although_one_lacks_a_fig
     assert would_show(alone, both, [cost("turn1"), cost("turn2"), lacking]) == ()
 
 
+def of_turn2() -> Power:
+    return replace(POWER, scenarios=("turn2",))
+
+
+def noticed_in(record: VerdictRecord) -> str:
+    return " ".join(noticed(record, 700))
+
+
 def test_ship_names_what_would_have_shown_and_hold_does_not() -> None:
-    power = replace(POWER, scenarios=("turn2",))
+    power = of_turn2()
     shipped = decide(declare("turn2", claims=(FIX,)), ran("turn2", R, R, H), SOUND, power=power)
     assert shipped.verdict is Verdict.SHIP
     assert shipped.sentence.endswith(" What would have shown: 2 lines of log a second.")
@@ -277,28 +288,58 @@ def test_what_is_known_is_of_the_same_line_and_jvm_settings(measured) -> None:
     assert known_power(CLAIMED, None) is None
 
 
-@pytest.mark.parametrize("rules", ["making", "judging"])
-def test_what_was_measured_by_other_rules_is_not_named_and_the_verdict_says_so(rules, measured) -> None:
-    assert why_unknown(measured("bootstrap")) == ""
-    outdated = why_unknown(measured("bootstrap", **{rules: "0" * 64}))
-    shipped = decide(declare("turn2", claims=(FIX,)), ran("turn2", R, R, H), SOUND, not_measured=outdated)
-    assert (shipped.verdict, shipped.not_tested) == (Verdict.SHIP, (NOT_ROLLED, outdated))
-    assert outdated == (
-        "The smallest defect that would have shown is not known by today's rules: earlier ones were in force when it "
-        "was measured (2026-11-23)."
-    )
+def test_of_several_measurements_that_of_todays_rules_is_known_and_of_earlier_rules_the_newest(measured, tmp_path):
+    newest = measured("bootstrap", judging="0" * 64)
+    place = tmp_path / "builds" / "power"
+    power_file(place / "3.9-before.json").write(replace(newest, measured_at="2026-11-22T08:00:00+00:00"))
+    assert known_power(CLAIMED, Request()) == newest
+    of_today = replace(newest, measured_at="2026-11-21T08:00:00+00:00", judging=judging_digest())
+    power_file(place / "3.9-today.json").write(of_today)
+    assert known_power(CLAIMED, Request()) == of_today
 
 
-def test_a_folder_is_judged_by_no_measurement_of_other_rules(measured, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("changed", "rules"),
+    [
+        (("making",), "running"),
+        (("judging",), "judging"),
+        (("making", "judging"), "running and judging"),
+    ],
+)
+def test_ship_says_when_and_by_which_earlier_rules_was_measured_what_it_names(changed, rules, measured, tmp_path):
     directory = RunDirectory(write_sample(tmp_path / "run"))
     directory.request.write(Request())
-    said = "The smallest defect that would have shown is not known"
-    assert judge_run(directory).not_tested[-1] == (
-        f"{said}: nobody measured that for this suite, release line and JVM settings (harness power)."
-    )
-    measured("bootstrap")
-    assert judge_run(directory).would_show == ("5 % of a core", "2 lines of log a second")
-    measured("bootstrap", judging="0" * 64)
+    measured("bootstrap", **dict.fromkeys(changed, "0" * 64))
     record = judge_run(directory)
-    assert record.would_show == ()
-    assert f"{said} by today's rules" in record.not_tested[-1]
+    when = f"measured on 2026-11-23, by earlier rules of {rules}"
+    assert record.would_show == ("5 % of a core", "2 lines of log a second")
+    assert record.sentence.endswith(f" What would have shown: 5 % of a core, 2 lines of log a second ({when}).")
+    assert f"the suite noticed: 5 % of a core; 2 lines of log a second ({when})." in noticed_in(record)
+    assert record.not_tested[-1] == f"{UNKNOWN} by today's rules: it was {when} (harness power)."
+
+
+def test_ship_says_when_was_measured_what_it_names_by_todays_rules(measured, tmp_path):
+    directory = RunDirectory(write_sample(tmp_path / "run"))
+    directory.request.write(Request())
+    measured("bootstrap")
+    record = judge_run(directory)
+    assert record.sentence.endswith(" 5 % of a core, 2 lines of log a second (measured on 2026-11-23).")
+    assert record.not_tested[-1] == NOT_ROLLED
+
+
+def test_the_sentence_of_no_other_verdict_names_what_would_have_shown_and_its_page_does():
+    held = decide(declare("turn2", claims=(FIX,)), ran("turn2", R, R, R), SOUND, power=of_turn2())
+    told = dated(held, of_turn2())
+    assert (told.verdict, told.sentence) == (Verdict.HOLD, held.sentence)
+    assert "2 lines of log a second (measured on 2026-11-23, by earlier rules of" in noticed_in(told)
+
+
+def test_what_nobody_measured_has_no_day(measured, tmp_path):
+    directory = RunDirectory(write_sample(tmp_path / "run"))
+    directory.request.write(Request())
+    measured("raft")
+    record = judge_run(directory)
+    assert (record.would_show, record.would_show_measured) == ((), "")
+    assert record.not_tested[-1] == (
+        f"{UNKNOWN}: nobody measured that for this suite, release line and JVM settings (harness power)."
+    )
