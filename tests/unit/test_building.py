@@ -30,7 +30,7 @@ from harness.building.compiling import Compilation, first_errors
 from harness.building.configdef import Probe, parse_keys, prepare_probe, read_keys
 from harness.building.given import check_raft_jar, other_release, version_note
 from harness.building.jars import classes_in, resources_of, write_jar
-from harness.building.java_programs import failure_in
+from harness.building.java_programs import QUICK, failure_in
 from harness.building.raft_builds import (
     Bench,
     Toolchain,
@@ -477,6 +477,12 @@ def test_a_compiler_that_is_not_there_is_a_failed_compilation(tmp_path):
     made = Javac(JavaRuntime(tmp_path, "17")).compile(tmp_path, ["A.java"], (), tmp_path / "out", 8)
     assert not made.succeeded
     assert "does not start" in made.output
+
+
+def test_the_jvm_of_a_compiler_does_not_compile_itself_for_longer_than_it_runs(tmp_path):
+    javac, ecj = Javac(RUNTIME), Ecj(tmp_path / "ecj-1.jar", RUNTIME)
+    commands = [each.compile(tmp_path, [], (), tmp_path / "out", 8).command for each in (javac, ecj)]
+    assert [command[1:4] for command in commands] == [tuple(f"-J{option}" for option in QUICK), QUICK]
 
 
 def test_a_compiler_that_hangs_is_a_failed_compilation(tmp_path, monkeypatch):

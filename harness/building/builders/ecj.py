@@ -9,6 +9,7 @@ from pathlib import Path
 
 from harness.building.builders.base import BuildHost, builder
 from harness.building.compiling import Compilation, run_compiler
+from harness.building.java_programs import QUICK
 from harness.toolbox.java import JavaRuntime
 from harness.toolbox.lockfile import Purpose
 from harness.toolbox.toolbox import Toolbox
@@ -39,7 +40,7 @@ class Ecj:
     ) -> Compilation:
         """Compile to class files of the target; the API is the runtime's: older signatures only a JDK has."""
         level = ("-source", str(target), "-target", str(target), "-Xemacs")
-        command = [str(self.runtime.java), "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-jar", str(self.jar)]
+        command = [str(self.runtime.java), *QUICK, "-jar", str(self.jar)]
         return run_compiler([*command, *level], root, sources, class_path, out)
 
 

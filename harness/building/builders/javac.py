@@ -13,6 +13,7 @@ from pathlib import Path
 from harness.base.errors import NotOnThisHostError
 from harness.building.builders.base import BuildHost, builder
 from harness.building.compiling import Builder, Compilation, run_compiler
+from harness.building.java_programs import QUICK
 from harness.toolbox.java import JavaRuntime, runtime_at
 
 
@@ -33,7 +34,9 @@ class Javac:
     ) -> Compilation:
         """Compile against the API of the target itself (`--release`)."""
         level = ("--release", str(target), "-Xlint:-options")
-        return run_compiler([str(self.jdk.javac), *level], root, sources, class_path, out)
+        # C1 alone: a module is compiled before more would pay.
+        quick = (f"-J{option}" for option in QUICK)
+        return run_compiler([str(self.jdk.javac), *quick, *level], root, sources, class_path, out)
 
 
 @builder(auto=2)
