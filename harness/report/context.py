@@ -24,6 +24,7 @@ from harness.report.differences import ContrastView, contrast_view, known_noise,
 from harness.report.fallout import causes_of
 from harness.report.gantt import Gantt, gantt
 from harness.report.kafkas import KafkaView, kafka_views
+from harness.report.left_open import LeftOpen, left_open
 from harness.report.limits import Limits, beyond, kept
 from harness.report.links import Link, evidence_link
 from harness.report.measures import Measures, measures_of
@@ -124,7 +125,7 @@ class ReportContext:
     reused: tuple[str, ...] = ()
     gantt: Gantt | None = None
     remarks: tuple[str, ...] = ()
-    not_fixed: tuple[str, ...] = ()
+    not_fixed: LeftOpen | None = None
     hidden: Hidden = Hidden()
 
     @property
@@ -217,7 +218,7 @@ def report_context(
         upgrade=upgrade_summary(upgrade) if upgrade else None,
         reused=tuple(cut(each, limits.text) for each in record.reused),
         remarks=tuple(cut(each, limits.text) for each in record.remarks),
-        not_fixed=tuple(cut(each, limits.text) for each in record.not_fixed),
+        not_fixed=left_open(record, limits.rows, limits.text),
         gantt=gantt(times, limits.rows) if times else None,
         hidden=Hidden(
             reasons=beyond(reasons, limits.rows),

@@ -52,14 +52,22 @@ def _verdict(report: ReportContext) -> list[str]:
         "",
         f"**Strongest reason against it:** {plain(report.against)}",
         "",
-        *(
-            ["**Not fixed:**", "", *(f"- {plain(each)}" for each in report.not_fixed[:_ROWS]), ""]
-            if report.not_fixed
-            else []
-        ),
+        *_not_fixed(report),
         *(f"- {plain(reason)}" for reason in report.reasons[:_ROWS]),
         "",
         *(f"{plain(sentence)}\n" for sentence in report.reused),
+    ]
+
+
+def _not_fixed(report: ReportContext) -> list[str]:
+    left = report.not_fixed
+    if left is None:
+        return []
+    return [
+        f"**Not fixed:** {plain(left.summary)}",
+        "",
+        *(f"- {plain(each.text)}" for each in left.items[:_ROWS]),
+        "",
     ]
 
 

@@ -97,15 +97,29 @@ def test_the_verdict_is_the_first_thing_said_with_the_strongest_reason_against_i
     assert "Nothing speaks against the candidate in new-mechanism and turn1" in text[:1500]
 
 
-def test_what_is_not_fixed_stands_on_the_first_screen_and_in_the_summary_and_nothing_of_it_elsewhere() -> None:
-    left = tuple(f"gap-{number}: patched-on fails it, as stock does." for number in range(8))
+def test_what_is_not_fixed_is_one_sentence_on_the_first_screen_and_in_the_summary_and_nothing_of_it_elsewhere() -> None:
+    left = tuple(f"{name}: patched-on fails it, as stock does." for name in ("turn1", "turn2"))
     record = replace(document("ship"), not_fixed=left)
+    said = "2 of 3 scenarios fail with the candidate as they do without it (turn1 and turn2)."
     card = render_html(record, journals()).split("</section>")[0]
-    assert all(each in card for each in left)
-    assert "<summary>2 more</summary>" in card
-    assert "**Not fixed:**\n\n- gap-0: patched-on" in render_markdown(report_context(record, {}))
+    open_, folded = card.split("<details", 1)
+    assert said in open_
+    assert not any(each in open_ for each in left)
+    assert f'<li>{left[1]} <a href="#scenario-turn2">Row turn2</a></li>' in folded
+    assert f"**Not fixed:** {said}\n\n- turn1: patched-on" in render_markdown(report_context(record, {}))
     nothing = replace(record, not_fixed=())
     assert "Not fixed" not in render_html(nothing, journals()) + render_markdown(report_context(nothing, {}))
+
+
+def test_what_the_source_lacks_leads_to_the_line_that_shows_it() -> None:
+    record = document("hold")
+    place = Evidence("builds/patched/sources/raft/Client.java", 7)
+    audit = tuple(replace(each, evidence=(place,)) for each in record.proof.audit)
+    card = render_html(replace(record, proof=replace(record.proof, audit=audit)), journals("hold")).split("</section>")[
+        0
+    ]
+    link = '<a href="builds/patched/sources/raft/Client.java">Client.java:7</a>'
+    assert f"<li>refresh-after-truncation: truncateNewEntries does not refresh. {link}</li>" in card
 
 
 class Page(HTMLParser):
@@ -485,6 +499,7 @@ def of_many(kind: str, count: int) -> VerdictRecord:
         claims=(*whole.claims, *(replace(whole.claims[0], id=f"{name}: {'x' * 300}") for name in names)),
         reasons=(*whole.reasons, *(replace(effect, sentence=f"{name}: {'x' * 300}") for name in names)),
         not_tested=tuple(f"{name}: {'x' * 300}" for name in names),
+        not_fixed=tuple(f"{name}: {'x' * 300}" for name in names),
     )
 
 
@@ -495,7 +510,7 @@ def test_no_part_of_a_verification_of_many_scenarios_takes_the_page_over_its_bud
     history = Sparklines("✓ as claimed", (), cells)
     page = render_html(many, journals("hold"), budget, history)
     assert len(page.encode()) <= budget
-    for what in ("scenarios", "tables of costs", "figures", "runs", "claims", "gaps", "reasons"):
+    for what in ("scenarios", "tables of costs", "figures", "runs", "claims", "gaps", "reasons", "of these"):
         assert re.search(rf'\d+ more {what} are in <a href="verdict.json">', page), what
     assert re.search(r'\d+ more cells are in <a href="history.json">', page)
     assert "turn2" in page, "what is not as claimed is kept"
