@@ -23,20 +23,21 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from statistics import median
+from statistics import fmean, median
 from typing import Any
 
 from pages import markdown, with_block
 
 from harness.base.errors import HarnessError
 from harness.model.request import DEFAULT_KAFKA
-from harness.model.runs import Verdict
+from harness.model.runs import RunResult, Verdict
 from harness.rundir.directory import RunDirectory
 
 ROWS = Path(__file__).with_suffix(".jsonl")
 PAGE = Path(__file__).parents[1] / "docs" / "other-jars.md"
 _LEAST_SHIP = 0.9
-_HEAD = ("Kafka", "suite", "beside it", "load", "seconds", "verifications", *map(str, Verdict))
+_HELD_BACK = "host_held_back_percent"
+_HEAD = ("Kafka", "suite", "beside it", "load", "held back", "seconds", "verifications", *map(str, Verdict))
 
 
 @dataclass(frozen=True)
@@ -95,10 +96,19 @@ def verified(run_dir: Path, trial: Trial) -> dict[str, Any]:
         "busy_programs": trial.busy,
         "load_at_end": round(os.getloadavg()[1], 1),
         "wall_seconds": round(time.monotonic() - began),
+        **held_back(directory.results()),
         "scenarios": len(directory.declaration.read().scenarios),
         "verdict": record.verdict,
         "sentence": record.sentence,
     }
+
+
+def held_back(runs: Iterable[RunResult]) -> dict[str, float]:
+    """Return for how much of a verification's runs the host held nodes back, mean and most; nothing where none says."""
+    shares = [run.measures[_HELD_BACK] for run in runs if _HELD_BACK in run.measures]
+    if not shares:
+        return {}
+    return {"held_back_mean_percent": round(fmean(shares), 1), "held_back_most_percent": max(shares)}
 
 
 def note(row: Mapping[str, Any]) -> None:
@@ -129,7 +139,19 @@ def _row(trial: Trial, rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
     beside = f"{trial.busy} busy programs" if trial.busy else "what else the host does"
     seconds = median(row["wall_seconds"] for row in rows)
     counts = (str(verdicts[each]) for each in Verdict)
-    return trial.kafka, trial.suite, beside, f"{loads[0]:g} to {loads[-1]:g}", f"{seconds:.0f}", str(len(rows)), *counts
+    load = f"{loads[0]:g} to {loads[-1]:g}"
+    return trial.kafka, trial.suite, beside, load, _held_back(rows), f"{seconds:.0f}", str(len(rows)), *counts
+
+
+def _held_back(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the mean and the most of the rows that say it, and how many those are where others do not."""
+    known = [row for row in rows if "held_back_mean_percent" in row]
+    if not known:
+        return ""
+    mean = fmean(row["held_back_mean_percent"] for row in known)
+    most = max(row["held_back_most_percent"] for row in known)
+    of = f" (of {len(known)})" if len(known) < len(rows) else ""
+    return f"{mean:.0f} %, {most:.0f} %{of}"
 
 
 @contextmanager
