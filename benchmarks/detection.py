@@ -3,7 +3,8 @@
     python benchmarks/detection.py OUT [OUT …]
 
 Puts the rows of tables (`harness mutants --out OUT`, whole or cut short) into benchmarks/detection.jsonl, each in the
-place of the mutant's earlier row with the same parts left out, and prints all of them as one table.
+place of the mutant's earlier row with the same parts left out and the same scenarios asked, and prints all of them, a
+table for each of these.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from harness.stages.detection_table import summary, table
 from harness.stages.mutants import RESULTS
 
 KEPT = Path(__file__).with_suffix(".jsonl")
-Key = tuple[str, str, tuple[Part, ...]]  # a series and stock may have mutants of one name
+Key = tuple[str, str, tuple[Part, ...], tuple[str, ...]]  # a series and stock may have mutants of one name
 
 
 def main() -> None:
@@ -33,19 +34,19 @@ def main() -> None:
     ordered = [kept[key] for key in sorted(kept)]
     KEPT.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in ordered), encoding="utf-8")
     detections = [record_of(Detection, row["detection"]) for row in ordered]
-    for parts in sorted({each.without for each in detections}):
-        show(parts, [each for each in detections if each.without == parts])
+    for parts, asked in sorted({(each.without, each.asked) for each in detections}):
+        show(parts, asked, [each for each in detections if (each.without, each.asked) == (parts, asked)])
 
 
-def show(parts: Sequence[Part], found: Sequence[Detection]) -> None:
-    print(f"Without {' and '.join(parts)}:\n" if parts else "With everything:\n")
+def show(parts: Sequence[Part], asked: Sequence[str], found: Sequence[Detection]) -> None:
+    print(" ".join([f"Without {' and '.join(parts)}" if parts else "With everything", *asked]) + ":\n")
     print(table(found))
     within_reach = [each for each in found if not each.excuse]
     print(f"Of those that can be noticed: {summary(within_reach)}\n")
 
 
 def key_of(found: Detection) -> Key:
-    return found.name, found.does, found.without
+    return found.name, found.does, found.without, found.asked
 
 
 def rows() -> Sequence[dict[str, object]]:

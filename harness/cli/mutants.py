@@ -25,6 +25,7 @@ _MUTANTS_HELP = help_text(
         ("harness mutants --without tests,proof --out out/live", "what live clusters notice alone"),
         ("harness mutants --only leaks-on-every-append --out out/mutants", "one row of a table"),
         ("harness mutants --only vote-is-forgotten --without tests,proof --suite chaos --seeds 20", "what chaos finds"),
+        ("harness mutants --only leader-stays-without-a-majority --scenario chaos-16", "one seed of it, by its name"),
     ),
 )
 _POWER_HELP = help_text(
@@ -40,6 +41,9 @@ Templates = Annotated[Path, typer.Argument(help="A folder of templates with a gr
 Only = Annotated[list[str] | None, typer.Option("--only", help="Only this one; may be given again.")]
 Without = Annotated[str, typer.Option("--without", help="Leave out `tests`, `proof` or both: tests,proof.")]
 Suite = Annotated[str, typer.Option("--suite", help="As for `harness verify`.", show_default=False)]
+Scenario = Annotated[
+    list[str] | None, typer.Option("--scenario", "-k", help="As for `harness verify`, in place of a suite.")
+]
 Series = Annotated[str, typer.Option("--series", help="As for `harness verify`.", show_default=False)]
 Builder = Annotated[str, typer.Option("--builder", help="As for `harness verify`.")]
 Simulate = Annotated[
@@ -65,6 +69,7 @@ def mutants(
     only: Only = None,
     without: Without = "",
     suite: Suite = "",
+    scenario: Scenario = None,
     seeds: Seeds = _SEEDS,
     series: Series = "",
     builder: Builder = "auto",
@@ -80,7 +85,7 @@ def mutants(
 
     left_out, read = _parts(without), load_mutants(folder, only or ())
     asked = Request(series=series, builder=builder, jobs=jobs, offline=offline, simulate=simulate, seeds=seeds)
-    request = _request(asked, suite)
+    request = _request(replace(asked, scenarios=tuple(scenario or ())), suite)
     made = _table_dir(out, "mutants", RESULTS)
     found = detect(
         read, Workshop(made, read.ground, request, common.toolbox(offline=offline), common.reporter()), left_out

@@ -63,7 +63,10 @@ class DetectionKey:
 
 @dataclass(frozen=True, slots=True)
 class Detection:
-    """What became of one mutant: `caught` in the order of the stages, `undecided` says why it could not be tested."""
+    """What became of one mutant: `caught` in the order of the stages, `undecided` says why it could not be tested.
+
+    `asked` are the words of a command line that chose its scenarios; none for what anybody's jar is asked.
+    """
 
     name: str
     does: str
@@ -71,6 +74,7 @@ class Detection:
     caught: tuple[Caught, ...] = ()
     undecided: str = ""
     without: tuple[Part, ...] = ()
+    asked: tuple[str, ...] = ()
 
     @property
     def excuse(self) -> str:

@@ -14,6 +14,7 @@ from harness.building.patched_jar import patched_jar
 from harness.building.raft_builds import CompileError
 from harness.kafka.patching import Patch
 from harness.model.detection import Caught, Detection, Ground, Part
+from harness.model.options import arguments_of
 from harness.model.request import DEFAULT_KAFKA, Request
 from harness.stages.detecting import Detector, Suspect
 from harness.stages.detection_table import sentence, summary, table
@@ -95,13 +96,18 @@ def detect(folder: MutantFolder, workshop: Workshop, without: Sequence[Part] = (
 
 def detect_one(about: Detection, patch: Patch, workshop: Workshop, detector: Detector) -> Detection:
     """Return what notices the jar with a patch; a fault of harness or host leaves it undecided."""
-    about = replace(about, without=detector.without)
+    about = replace(about, without=detector.without, asked=asked_by(workshop.request))
     try:
         return detector.detect(workshop.suspect(about, [patch]))
     except CompileError as error:
         return replace(about, caught=(Caught("build", error.message),))
     except HarnessError as error:
         return replace(about, undecided=error.message)
+
+
+def asked_by(request: Request) -> tuple[str, ...]:
+    """Return the words that choose the scenarios of a request, as they are typed."""
+    return arguments_of(Request(scenarios=request.scenarios, suite=request.suite, seeds=request.seeds))
 
 
 def _write(found: Sequence[Detection], out: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import runpy
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -79,6 +81,13 @@ def test_the_table_shows_what_noticed_a_mutant_where_and_whether_that_was_expect
     ]
     assert sentence(found[0]) == "m: noticed by costs (idle)"
     assert sentence(found[2]) == "m: nothing"
+
+
+def test_a_kept_row_takes_the_place_of_one_that_was_asked_the_same_and_of_no_other() -> None:
+    key_of = runpy.run_path(str(SHIPPED.parents[1] / "benchmarks" / "detection.py"))["key_of"]
+    usual = row(Expected("x"), COSTS)
+    assert key_of(row(Expected("x"))) == key_of(usual)
+    assert key_of(replace(usual, asked=("--scenario", "chaos-17"))) != key_of(usual)
 
 
 def test_the_sum_counts_what_was_noticed_excused_missed_and_left_undecided() -> None:

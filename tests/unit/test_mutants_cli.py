@@ -66,6 +66,28 @@ def test_a_table_of_all_mutants_is_asked_of_the_chosen_suite_without_what_is_lef
     assert workshop.out.parent == tmp_path / "out"
 
 
+def test_scenarios_by_name_are_asked_in_place_of_a_suite_and_each_row_keeps_them(harness, asked, workshop):
+    named = ("--scenario", "chaos-17", "--scenario", "chaos-56")
+    harness("mutants", MUTANTS / "stock", "--only", ONE, *named)
+    (_, made, _) = asked[0][0]
+    assert made.request.scenarios == ("chaos-17", "chaos-56")
+    patch = load_patch(MUTANTS / "stock", f"{ONE}.patch")
+    row = stage.detect_one(MISSED, patch, replace(workshop, request=made.request), Passes())
+    assert row.asked == named
+
+
+@pytest.mark.parametrize(
+    ("request_", "words"),
+    [
+        (Request(), ()),
+        (Request(jobs=4, coverage=False), ()),
+        (Request(suite="chaos", seeds=20), ("--suite", "chaos", "--seeds", "20")),
+    ],
+)
+def test_a_row_of_a_suite_keeps_it_and_what_does_not_choose_scenarios_is_left_out(request_, words):
+    assert stage.asked_by(request_) == words
+
+
 def test_one_that_survives_without_a_reason_ends_in_1(harness, asked):
     asked[1].append(MISSED)
     assert harness("mutants", MUTANTS / "stock", "--only", ONE)[0] == 1
@@ -112,6 +134,15 @@ class Finds:
     def detect(self, suspect):
         self.suspects.append(suspect)
         return self.found.pop(0)
+
+
+class Passes:
+    """A detector that finds nothing, of any jar."""
+
+    without = ()
+
+    def detect(self, suspect):
+        return suspect.about
 
 
 @pytest.fixture
