@@ -139,6 +139,7 @@ def _rollout(
         first,
         str(command_config or ""),
         read_client_security(command_config) if command_config else None,
+        topic_ids_checked=bool(cluster),
     )
     if cluster and (code := _ids_exit_code(cluster, security)):
         return code

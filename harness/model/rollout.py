@@ -37,7 +37,8 @@ class RollPlan:
     `first` says who comes first (`controllers-first`; itself empty for the usual). `rehearsals` are empty for all that
     there are for these builds. `stall_budget` is how many seconds a client may wait, 0 for twice what base shows.
     `command_config` is the file that the user's own scripts need, by its name alone, and `security` what of it is
-    rehearsed; both are empty where scripts need none.
+    rehearsed; both are empty where scripts need none. `topic_ids_checked` is whether the user's own cluster was named,
+    and found healthy.
     """
 
     topology: str
@@ -47,6 +48,7 @@ class RollPlan:
     first: str = ""
     command_config: str = ""
     security: Security | None = None
+    topic_ids_checked: bool = False
 
 
 @dataclass(frozen=True, slots=True)

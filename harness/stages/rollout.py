@@ -13,6 +13,7 @@ from harness.base.errors import HarnessError
 from harness.base.progress import Reporter, duration
 from harness.base.text import visible
 from harness.cluster.topology import describe_topology
+from harness.model.arms import Role
 from harness.model.node_logs import NodeLogs
 from harness.model.rollout import Rehearsal, RolloutOutcome, RolloutVerdict
 from harness.rollout.baseline import Baseline, baseline_of
@@ -24,7 +25,7 @@ from harness.stages.build import build
 from harness.stages.compared_logs import note_comparison
 from harness.stages.resume import check_builds_and_java
 from harness.stages.rollout_inputs import planned_rehearsal, roll_inputs
-from harness.stages.rollout_result import ARM, judge_rollout, read_rehearsal, report_rollout
+from harness.stages.rollout_result import ARM, judge_rollout, read_rehearsal, report_rollout, topic_ids_not_checked
 from harness.stages.run import carry_out
 from harness.stages.timing import timed
 from harness.stages.upgrade_notes import note_upgrade
@@ -41,12 +42,19 @@ def rollout(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> RolloutVerdi
     directory = RunDirectory(run_dir)
     if not directory.declaration.exists:
         build(run_dir, toolbox, reporter)
+    _say_what_was_not_checked(directory, reporter)
     rehearsals = rehearse(directory, toolbox, reporter)
     _compare(rehearsals, directory, toolbox, reporter)
     note_upgrade(directory, toolbox, reporter)
     found = judge_rollout(directory, reporter)
     report_rollout(directory, reporter)
     return found
+
+
+def _say_what_was_not_checked(directory: RunDirectory, reporter: Reporter) -> None:
+    base = directory.declaration.read().arm(Role.BASE)
+    if base and (said := topic_ids_not_checked(directory.roll_plan.read(), base)):
+        reporter.report(said)
 
 
 def rehearse(directory: RunDirectory, toolbox: Toolbox, reporter: Reporter) -> list[Rehearsal]:

@@ -9,8 +9,8 @@ from harness.base.files import write_text
 from harness.base.progress import Reporter
 from harness.engine.sealing import check_result
 from harness.kafka.release_lines import Mode, line_of
-from harness.model.arms import Role
-from harness.model.rollout import SCHEMA, Rehearsal, RolloutVerdict
+from harness.model.arms import Arm, Role
+from harness.model.rollout import SCHEMA, Rehearsal, RolloutVerdict, RollPlan
 from harness.model.runs import RunKey
 from harness.report.log_excerpt import with_excerpts
 from harness.report.rollout_cases import render_rehearsals
@@ -29,6 +29,10 @@ from harness.rundir.journal import read_journal, read_undamaged
 from harness.rundir.parts import RunFolder
 
 ARM = "roll"
+_TOPIC_IDS_NOT_CHECKED = (
+    "Topic ids of your own cluster were not checked: to have that done first, name each broker's server.properties by "
+    "--cluster."
+)
 
 
 def judge_rollout(directory: RunDirectory, reporter: Reporter) -> RolloutVerdict:
@@ -47,7 +51,8 @@ def judge_rollout(directory: RunDirectory, reporter: Reporter) -> RolloutVerdict
     plan, features = directory.roll_plan.read(), directory.features.read_if_exists()
     outcome, sentence, reasons = decide_rollout(rehearsals, missing)
     lacking, whole_kafkas = left_out(features, rehearsals), not candidate.build.kafka.is_same(base.build.kafka)
-    gaps = not_rehearsed(plan, features, lacking, _why_not_compared(directory), whole_kafkas=whole_kafkas)
+    tried_by_nobody = not_rehearsed(plan, features, lacking, _why_not_compared(directory), whole_kafkas=whole_kafkas)
+    gaps = (*tried_by_nobody, *filter(None, [topic_ids_not_checked(plan, base)]))
     found = RolloutVerdict(
         SCHEMA,
         declared.kafka_version,
@@ -67,6 +72,12 @@ def judge_rollout(directory: RunDirectory, reporter: Reporter) -> RolloutVerdict
     )
     directory.rollout.write(found)
     return found
+
+
+def topic_ids_not_checked(plan: RollPlan, base: Arm) -> str:
+    """Return in a sentence that nobody looked at topic ids; empty where that was done, or base knows no ZooKeeper."""
+    knows_zookeeper = Mode.ZOOKEEPER in line_of(base.build.kafka_version).modes
+    return _TOPIC_IDS_NOT_CHECKED if knows_zookeeper and not plan.topic_ids_checked else ""
 
 
 def _why_not_compared(directory: RunDirectory) -> str:

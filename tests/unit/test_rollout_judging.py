@@ -118,6 +118,32 @@ def test_a_rollout_says_what_was_not_rehearsed_and_what_speaks_against_its_answe
         assert plain(sentence) in directory.summary.read_text()
 
 
+def say_base_is(directory, version):
+    declared = directory.declaration.read()
+    base, candidate = declared.arms
+    arms = (replace(base, build=replace(base.build, kafka_version=version)), candidate)
+    directory.declaration.write(replace(declared, arms=arms))
+
+
+@pytest.mark.parametrize(
+    ("base", "checked", "said"), [("3.9.1", False, True), ("3.9.1", True, False), ("4.3.1", False, False)]
+)
+def test_topic_ids_that_nobody_checked_are_named_of_a_base_that_knows_zookeeper(
+    directory, monkeypatch, base, checked, said
+):
+    directory.roll_plan.write(replace(directory.roll_plan.read(), topic_ids_checked=checked))
+    say_base_is(directory, base)
+    judge_either(directory.path, QUIET)
+    gaps = [gap for gap in directory.rollout.read().not_rehearsed if "--cluster" in gap]
+    assert bool(gaps) == said
+    out = io.StringIO()
+    monkeypatch.setattr(stage, "rehearse", lambda *_: [])
+    monkeypatch.setattr(stage, "note_upgrade", lambda *_: None)
+    rollout(directory.path, None, Reporter(Console(file=out, width=500)))
+    told = "Topic ids of your own cluster were not checked: to have that done first, name each broker's"
+    assert (told in out.getvalue().partition("judging")[0]) == said
+
+
 def test_a_log_diff_of_the_roll_that_failed_is_told_by_the_record_and_the_page_and_judging_again(directory):
     note_comparison(directory, "Spark did not start: no memory.")
     judge_either(directory.path, QUIET)

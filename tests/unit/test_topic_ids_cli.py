@@ -12,6 +12,7 @@ from disks_sample import X, Y, broker_disk
 from harness.base.json import to_json
 from harness.cli import app as cli
 from harness.model.topic_repair import Backup, Choice, Part, SavedFile
+from harness.rundir.directory import RunDirectory
 from harness.stages import topic_ids
 from harness.topicids.disks import read_data_directory
 from harness.topicids.export import is_export, write_export
@@ -123,6 +124,13 @@ def test_a_rollout_of_a_healthy_cluster_goes_on(harness, healthy):
         True,
         True,
     )
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_the_plan_of_a_roll_notes_whether_the_cluster_was_looked_at(harness, healthy, tmp_path, monkeypatch, named):
+    monkeypatch.setattr("harness.cli.rollout._go_on", lambda _: 0)
+    code, _ = harness("rollout", *(("--cluster", healthy) if named else ()), "--out", "roll")
+    assert (code, RunDirectory(tmp_path / "roll").roll_plan.read().topic_ids_checked) == (0, named)
 
 
 @pytest.mark.parametrize("command", ["doctor", "rollout"])
