@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections import Counter
 
 import pytest
 import tree_sitter_groovy
@@ -23,7 +24,8 @@ from tree_sitter import Language, Parser
 from typer.main import get_command
 
 from harness.cli.app import app
-from harness.nightly.night_matrix import _check
+from harness.nightly.night_matrix import _check, load_matrix
+from harness.nightly.shards import assign
 
 VALUES = {"matrix.shard": 2, "github.run_id": 7, "github.run_attempt": 1}
 GUIDE = ROOT / "docs/operators.md"
@@ -55,6 +57,16 @@ def test_what_a_shard_uploads_the_merge_downloads():
     assert jobs["merge"]["needs"] == "shard"
     assert len(jobs["shard"]["strategy"]["matrix"]["shard"]) == 2
     assert "/2 " in workflow_commands("shard")[-1]
+
+
+def test_a_shard_has_half_as_long_again_as_its_verifications_are_said_to_last():
+    seconds = {each.id: each.seconds for each in load_matrix(ROOT / "builds" / "matrix.toml").verifications}
+    shares = Counter()
+    for name, shard in assign(seconds, 2).items():
+        shares[shard] += seconds[name]
+    minutes = workflow()["jobs"]["shard"]["timeout-minutes"]
+    hours = int(re.search(r"timeout\(time: (\d+), unit: 'HOURS'\)", JENKINSFILE.read_text())[1])
+    assert min(60 * minutes, 3600 * hours) >= 1.5 * max(shares.values())
 
 
 def test_the_jenkinsfile_is_groovy():

@@ -10,6 +10,7 @@ from harness.base.paths import data_root
 from harness.judge.decision import decide
 from harness.kafka.lock import locked_versions
 from harness.kafka.release_lines import Mode, line_of
+from harness.kafka.series import series_folder, shipped_series
 from harness.model.arms import choose_arms
 from harness.model.request import Request
 from harness.model.setup import Profile
@@ -150,8 +151,22 @@ def test_the_shipped_matrix_asks_every_line_the_newest_series_and_a_build_in_a_c
 
 def test_the_shipped_matrix_asks_every_suite_that_a_patched_build_may_have_made_worse():
     asked = {(each.request.suite, line_of(each.request.kafka_version).name) for each in shipped("matrix.toml")}
-    wanted = {("faults", "3.9"), ("elections", "3.9"), ("topic-ids", "3.9"), ("faults", "4.3")}
+    wanted = {("faults", "3.9"), ("elections", "3.9"), ("topic-ids", "3.9"), ("faults", "4.3"), ("chaos", "3.9")}
     assert wanted <= asked
+
+
+def test_the_shipped_matrix_asks_every_series_by_a_suite_that_has_what_it_claims():
+    requests = [each.request for each in shipped("matrix.toml") if not each.request.base_kafka]
+    asked = [each for each in requests if each.suite in ("bootstrap", "standard")]
+    folders = {series_folder(each.kafka_version, each.series) for each in asked}
+    assert {f"{folder.parent.name}/{folder.name}" for folder in folders} == {*shipped_series()}
+
+
+def test_chaos_in_a_matrix_is_the_seeds_that_a_command_line_asks_or_those_that_are_named(load):
+    (suite,) = load('schema=1\n[builds.a]\n[[ask]]\nbuilds=["a"]\nsuites=["chaos"]\n').verifications
+    (named,) = load('schema=1\n[builds.a]\n[[ask]]\nbuilds=["a"]\nscenarios=["chaos-17"]\n').verifications
+    found = [select(load_all(), each.scenarios, each.suite, each.seeds) for each in (suite.request, named.request)]
+    assert [[each.name for each in some] for some in found] == [[f"chaos-{n}" for n in range(1, 11)], ["chaos-17"]]
 
 
 def test_the_table_of_versions_asks_every_line_beside_3_9_1_by_the_suite_that_has_all_scenarios_and_what_lines_fixed():
