@@ -2,8 +2,10 @@
 
 import importlib
 import re
+import runpy
 import sys
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
@@ -155,3 +157,44 @@ def test_the_page_has_the_rows_of_the_table_and_each_names_an_expectation_of_its
     page = (ROOT / "docs" / "gaps.md").read_text("utf-8")
     assert set(re.findall(r"\((\d+)", " ".join(gap.about for gap in gaps.GAPS))) >= {str(n) for n in (*range(1, 16),)}
     assert "<!-- gaps -->" in page
+
+
+ROWS = runpy.run_path(str(ROOT / "tests" / "live" / "gap_rows.py"))
+SAID = {"first": "passes", "second": "—", "third_*": "fails", "fourth": "not"}
+
+
+def judged(outcome, expectation=""):
+    return {"outcome": outcome, "expectation": expectation}
+
+
+@pytest.mark.parametrize(
+    ("run", "otherwise"),
+    [
+        (judged("FAILED", "third_7"), {}),
+        (judged("FAILED", "first"), {"first": "fails"}),
+        (judged("FAILED", "second"), {}),  # what comes after it was not asked, and no cell says anything of it
+        (judged("FAILED", "fourth"), {"third_*": "passes"}),
+        (judged("PASSED"), {"third_*": "passes"}),
+        (judged("FAILED", "is_no_row"), {"is_no_row": "FAILED"}),
+        (judged("INCONCLUSIVE", "is_up"), {"is_up": "INCONCLUSIVE"}),
+    ],
+)
+def test_a_run_is_held_to_each_row_that_it_came_to_and_that_has_an_answer(run, otherwise):
+    assert ROWS["unlike"](SAID, run) == otherwise
+
+
+def test_what_no_cell_has_an_answer_for_may_go_in_any_way():
+    assert ROWS["unlike"]({"first": "—", "second": "not"}, judged("FAILED", "first")) == {}
+
+
+def test_the_live_tests_read_the_page_by_build_and_its_rows_are_in_the_order_of_the_plan():
+    page = (ROOT / "docs" / "gaps.md").read_text("utf-8")
+    assert ROWS["said_of"](page, "ten-leaders", "stock") == {
+        "observer_follows_leader_1": "fails",
+        "observer_follows_leader_*": "not",
+    }
+    for scenario in (each for each in load_all().values() if "gaps" in each.suites):
+        asked = asked_in(scenario.plan())
+        rows = [*ROWS["said_of"](page, scenario.name, "dynamic-bootstrap")]
+        first = [next(at for at, named in enumerate(asked) if fnmatchcase(named, row)) for row in rows]
+        assert first == sorted(first), scenario.name
