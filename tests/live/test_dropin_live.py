@@ -2,6 +2,8 @@
 
 import shutil
 import struct
+import subprocess
+import sys
 import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -26,6 +28,7 @@ from harness.model.proof import Severity
 from harness.proof.bytecode import read_classes
 from harness.proof.dropin import BaselineJar, DropIn, ProofTools, Subject, named_classes, prepare_tools, prove_dropin
 from harness.proof.dropin.rules import ALL
+from harness.rundir.directory import RunDirectory
 from harness.toolbox.downloads import Downloads
 from harness.toolbox.lockfile import Purpose
 from harness.toolbox.toolbox import Toolbox
@@ -404,3 +407,18 @@ def test_the_same_sources_by_two_compilers_read_alike_but_for_instructions(build
     config = f"{RAFT}/QuorumConfig"
     assert by_ecj[config].fields == by_javac[config].fields
     assert {m.name for m in by_ecj[config].methods} >= {"requestTimeoutMs", "<init>"}
+
+
+@pytest.mark.whole
+def test_a_folder_with_the_locked_releases_jars_has_the_baselines_of_its_compiler(ecj, kafka, tmp_path):
+    libraries = tmp_path / "kafka" / "libs"
+    libraries.mkdir(parents=True)
+    for jar in kafka.jars:
+        (libraries / jar.name).symlink_to(jar)
+    words = ["--base-dist", "kafka", "--builder", "ecj", "--tests", "none", "--fresh", "--out", "run"]
+    command = [sys.executable, "-m", "harness", "prove", *words]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    proof = RunDirectory(tmp_path / "run").proof("patched").proof.read()
+    assert proof.notes[0].startswith(f"closest baseline: {ecj.label}, with ")
+    assert [each.where for each in proof.differences if each.rule.startswith("unnamed-class")] == []

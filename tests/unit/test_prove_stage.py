@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from whole_kafka import whole_kafka
 
 from harness.audit.claims_file import ClaimSet, load_claims
 from harness.base.paths import data_root
-from harness.model.arms import Build
+from harness.kafka.distribution import as_declared, distribution_at
+from harness.kafka.lock import read_lock
+from harness.model.arms import GIVEN, Build, Flag
 from harness.model.candidate_kind import CandidateKind
 from harness.model.declaration import SCHEMA, Declaration
 from harness.model.proof import (
@@ -23,12 +27,14 @@ from harness.model.proof import (
     TestStanding,
     TestSuite,
 )
+from harness.model.request import Request
 from harness.model.setup import Setup
 from harness.proof.junit.proving import NOT_COMPILED
 from harness.proof.proof_summary import describe_tests
-from harness.stages import proof_parts
+from harness.rundir.directory import RunDirectory
+from harness.stages import proof_case, proof_parts
 from harness.stages.proof_case import claims_upheld, is_released_jar
-from harness.stages.proof_parts import classes_that_may_change
+from harness.stages.proof_parts import classes_that_may_change, subject_of
 from harness.stages.tests_weighed import excused, forgiving_foreign, needless, standing_of
 from harness.toolbox.lockfile import Artifact, Lock, Purpose
 
@@ -124,6 +130,58 @@ def test_a_jar_is_the_locked_releases_by_its_bytes_whoever_handed_it_over() -> N
     assert is_released_jar(replace(given, builder="release"), lock)
     assert not is_released_jar(replace(given, jar_sha256="cd" * 32), lock)
     assert not is_released_jar(replace(given, jar_sha256="ef" * 32), lock)
+
+
+class PinnedFiles:
+    """Names pinned files where a cache would have them, and fetches none."""
+
+    def fetch(self, artifact: Artifact) -> Path:
+        return Path("/cache") / artifact.path
+
+    def fetch_all(self, artifacts: Iterable[Artifact]) -> tuple[Path, ...]:
+        return tuple(map(self.fetch, artifacts))
+
+
+@pytest.fixture
+def baselines_beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], dict[str, Path]]:
+    """Return a function that gives the baselines of a jar by ecj beside a base in a folder of the user's own.
+
+    It takes the digest of base's raft jar, and returns each baseline's label with the sources that it is made of.
+    """
+    place = whole_kafka(tmp_path / "kafka")
+    own = as_declared(distribution_at(place, tmp_path), place)
+    monkeypatch.setattr(proof_case, "ecj_of", lambda _: None)
+    monkeypatch.setattr(proof_case, "prepare_tools", lambda *_: None)
+    compilers = tuple(SimpleNamespace(label=label) for label in ("javac 17.0.15", "ecj 3.45"))
+    monkeypatch.setattr(proof_case, "compilers_at_hand", lambda _: compilers)
+    monkeypatch.setattr(
+        proof_parts, "unpatched_jars", lambda made_by, _, sources, *__: [(each.label, sources) for each in made_by]
+    )
+    directory, toolbox = (
+        RunDirectory(tmp_path / "run"),
+        SimpleNamespace(cache=tmp_path, downloads=PinnedFiles(), node_java=lambda: None),
+    )
+    directory.request.write(Request(base_dist=place, tests=TestScope.NONE))
+    directory.setup.write(Setup(""))
+    directory.declaration.write(Declaration(SCHEMA, "3.9.1", (), (), 1))
+
+    def baselines(digest: str) -> dict[str, Path]:
+        jar = str(place / "libs" / own.raft_jar)
+        base = Build("base", "3.9.1", jar, digest, GIVEN, Flag("", False), kafka=own)
+        candidate = replace(base, name="patched", jar_sha256="cd" * 32, builder="ecj 3.45")
+        case = proof_case.proof_case(directory, base, candidate, toolbox, SimpleNamespace(report=print))
+        return {each.label: each.jar for each in subject_of(case).baselines}
+
+    return baselines
+
+
+def test_a_base_of_the_users_own_whose_raft_jar_is_the_locked_releases_has_that_releases_baselines(
+    baselines_beside: Callable[[str], dict[str, Path]],
+) -> None:
+    lock = read_lock("3.9.1")
+    (raft,) = (each for each in lock.of(Purpose.RUNTIME) if ":kafka-raft:" in each.coordinate)
+    assert baselines_beside(raft.sha256) == {"ecj 3.45": Path("/cache") / lock.one(Purpose.SOURCES).path}
+    assert baselines_beside("ab" * 32) == {}, "whose sources nobody knows"
 
 
 FAILED = RAN.failed[0]
