@@ -6,6 +6,7 @@ import sys
 import threading
 import zipfile
 from collections import namedtuple
+from dataclasses import replace
 
 import pytest
 from whole_kafka import whole_kafka
@@ -15,12 +16,13 @@ from harness.base.errors import HarnessError
 from harness.building.jars import write_jar
 from harness.cli import app as cli
 from harness.cluster import host_accounts, loopback
-from harness.kafka.distribution import RAFT_CLIENT, VERSION_ENTRY, Distribution
+from harness.kafka.distribution import RAFT_CLIENT, VERSION_ENTRY, Distribution, as_declared, distribution_at
 from harness.kafka.release_lines import line_of
+from harness.model.arms import Build, Flag
 from harness.model.request import Request
 from harness.model.setup import Profile
 from harness.model.sides import sides_of
-from harness.stages import preflight
+from harness.stages import build, preflight
 from harness.toolbox.lockfile import Artifact, Lock, Purpose
 
 LONGEST = 700
@@ -226,6 +228,23 @@ def test_a_configuration_that_is_not_text_is_refused(harness, tmp_path):
     assert "my.properties cannot be read as a properties file" in harness("verify", "--config", "my.properties")
     (tmp_path / "my.properties").write_bytes(b"a=\\u12\n")
     assert "my.properties cannot be read as a properties file" in harness("verify", "--config", "my.properties")
+
+
+@pytest.fixture
+def nothing_to_build(tmp_path, monkeypatch):
+    """Let both builds be there at once, in a whole Kafka at `kafka` whose server knows one key."""
+    place = whole_kafka(tmp_path / "kafka")
+    kafka = as_declared(distribution_at(place, tmp_path), place)
+    stock = Build("base", "3.9.1", f"libs/{kafka.raft_jar}", "ab" * 32, "release", Flag("", False), kafka=kafka)
+    monkeypatch.setattr(build, "build_pair", lambda *_: (stock, replace(stock, name="patched")))
+    monkeypatch.setattr(build, "server_keys", lambda *_: frozenset({"log.retention.hours"}))
+
+
+@pytest.mark.usefixtures("nothing_to_build")
+def test_a_configuration_with_a_slip_is_refused_with_the_key_that_was_meant_by_what_the_builds_know(harness, tmp_path):
+    (tmp_path / "my.properties").write_text("log.retention.hourz=1\n")
+    said = harness("build", "--base-dist", "kafka", "--config", "my.properties")
+    assert "does not know: log.retention.hourz (did you mean log.retention.hours?)" in said
 
 
 Memory = namedtuple("Memory", "available total")
