@@ -115,3 +115,16 @@ def test_a_promise_of_which_nothing_was_shown_is_a_gap_unless_the_user_left_its_
     record = decide(declare("turn2", claims=(FIX,)), ran("turn2", R, R, H), proof)
     assert record.verdict is (Verdict.INCONCLUSIVE if is_gap else Verdict.SHIP)
     assert ("The claim it is untested" in record.sentence) is is_gap
+
+
+def test_what_of_a_promise_could_not_be_asked_is_no_gap_where_something_was_shown_and_stands_under_not_tested():
+    audit = (
+        AuditAnswer("only-on-change", Answer.UNTESTED, "There are no sources.", "it"),
+        AuditAnswer("is-quiet", Answer.HOLDS, "It is logged at INFO.", "it"),
+    )
+    chain = ClaimChain("it", "It is so.", "", ("only-on-change", "is-quiet"), (ClaimedTest("Test#m", PASSED),), "", "")
+    proof = replace(SOUND, audit=audit, chains=(chain,))
+    record = decide(declare("turn2", claims=(FIX,)), ran("turn2", R, R, H), proof)
+    (promised,) = (claim for claim in record.claims if claim.id == "it")
+    assert (promised.status, record.verdict) == (ClaimStatus.UNTESTED, Verdict.SHIP)
+    assert "only-on-change: There are no sources." in record.not_tested
