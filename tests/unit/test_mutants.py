@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+import re
 import runpy
+import sys
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 from harness.base.errors import HarnessError
+from harness.cluster.conformance.rules import RULES, Rule
+from harness.cluster.metadata_log import broken
+from harness.model import outcome_names
 from harness.model.detection import Caught, Detection, Expected, Ground, Part
+from harness.model.runs import Verdict
+from harness.model.verdict import Reason, ReasonSource
+from harness.scenario.registry import load_all
+from harness.scenario.steps import Expect, Guard, OnlyIf, Step
 from harness.stages.detection_table import sentence, summary, table
+from harness.stages.growing import load_growing
 from harness.stages.mutant_folder import load_mutants
+from harness.stages.rounds import stage_of
 
 SHIPPED = Path(__file__).parent.parent / "mutants"
 BOTH = tuple(Part)
@@ -158,3 +171,65 @@ def test_every_shipped_mutant_has_a_description_and_something_that_must_notice_i
 def test_a_fix_of_upstream_is_among_the_shipped_mutants_reversed(number: int) -> None:
     origins = [each.patch.headers["Origin"] for each in load_mutants(SHIPPED / "stock").mutants]
     assert sum(f"KAFKA-{number} " in origin and origin.startswith("reversed") for origin in origins) == 1
+
+
+NAME = re.compile("[a-z]+(_[a-z]+)+")
+BEFORE_CLUSTERS = {"build", "drop-in", "source", "tests", "simulation"}
+ON_CLUSTERS = (ReasonSource.FIGURES, ReasonSource.LOGS, ReasonSource.EFFECT, ReasonSource.FLAG)
+
+
+def stages() -> set[str]:
+    return BEFORE_CLUSTERS | {stage_of(Reason(source, Verdict.HOLD, None, "")) for source in ON_CLUSTERS}
+
+
+def names() -> set[str]:
+    """Return what a run can be said to fail by: expectations and guards of plans, invariants, rules, outcomes."""
+    asked = {name for each in load_all().values() for name in names_in(each.plan().everything)}
+    invariants = {name for module in {broken, outcome_names, *map(module_of_rule, RULES)} for name in named_in(module)}
+    return asked | invariants
+
+
+def names_in(steps: Iterable[Step]) -> Iterator[str]:
+    for step in steps:
+        match step:
+            case Expect(condition, _, named):
+                yield from (named, condition.name)
+            case Guard(condition, _):
+                yield condition.name
+            case OnlyIf(_, inner):
+                yield from names_in(inner)
+
+
+def module_of_rule(rule: Rule) -> ModuleType:
+    return sys.modules[rule.judge.__module__]
+
+
+def named_in(module: ModuleType) -> Iterator[str]:
+    """Return the names that a module has as constants: NODE_ALIVE = "node_alive"."""
+    return (value for name, value in vars(module).items() if name.isupper() and NAME.fullmatch(str(value)))
+
+
+def unknown(words: Iterable[str]) -> set[str]:
+    """Return the words that are no stage, and stand in no name: `new_leader` does in `new_leader_after_kill`."""
+    said = [f"_{name}_" for name in names()]
+    return {w for w in {*words} - stages() if not (NAME.fullmatch(w) and any(f"_{w}_" in name for name in said))}
+
+
+@pytest.mark.parametrize("name", ["stock", "series"])
+def test_what_must_notice_a_shipped_mutant_is_a_stage_or_named_by_something_that_a_run_can_fail(name: str) -> None:
+    assert unknown(word for each in load_mutants(SHIPPED / name).mutants for word in each.expected.by) == set()
+
+
+def test_what_must_notice_a_growing_defect_is_one_too() -> None:
+    assert unknown(word for each in load_growing(SHIPPED / "growing") for word in each.by) == set()
+
+
+def test_a_slip_in_what_must_notice_a_mutant_is_seen() -> None:
+    slips = {"cost", "test", "dropin", "new_leadr", "leader", "commited_stays", "vote_is_permited"}
+    assert unknown({*slips, "costs", "drop-in", "new_leader", "committed_stays", "vote_is_permitted"}) == slips
+
+
+@pytest.mark.parametrize("name", ["stock", "series"])
+def test_where_a_shipped_mutant_must_show_itself_is_a_scenario(name: str) -> None:
+    expected = [each.expected for each in load_mutants(SHIPPED / name).mutants]
+    assert {each.scenario for each in expected if each.scenario} <= {*load_all()}
