@@ -1,6 +1,8 @@
 """Builds without a JVM: jars written the same way twice, given jars looked at, compilers chosen."""
 
+import html
 import re
+import shutil
 import tempfile
 import zipfile
 from collections.abc import Mapping, Sequence
@@ -9,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import sample_run
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -31,6 +34,7 @@ from harness.building.configdef import Probe, parse_keys, prepare_probe, read_ke
 from harness.building.given import check_raft_jar, other_release, version_note
 from harness.building.jars import classes_in, resources_of, write_jar
 from harness.building.java_programs import QUICK, failure_in
+from harness.building.pair import source_of
 from harness.building.raft_builds import (
     Bench,
     Toolchain,
@@ -41,11 +45,14 @@ from harness.building.raft_builds import (
     release_build,
     source_files,
 )
+from harness.judge.decision import decide
 from harness.kafka.distribution import Distribution
 from harness.kafka.maven import MavenSources
 from harness.kafka.patching import load_series
+from harness.kafka.repository import commit_all, create_repository
 from harness.kafka.tree import SourceTree
-from harness.model.arms import Build, Flag, Kafka
+from harness.model.arms import Arm, Build, Flag, Kafka, Role
+from harness.report.html import render_html
 from harness.rundir.directory import RunDirectory
 from harness.rundir.parts import BuildFolder
 from harness.toolbox.java import JavaRuntime
@@ -158,6 +165,40 @@ def test_a_build_holds_new_classes_and_the_releases_resources(bench, release, so
     }
     assert (made.jar, made.builder, made.series) == ("builds/patched/kafka-raft-3.9.1.jar", "compiler 1", ())
     assert made.note == "released sources of kafka-raft 3.9.1; mind this"
+
+
+@pytest.fixture
+def checkout(sources, tmp_path):
+    """Return a repository with the tag `mine`, as a clone of Kafka: it has no generated classes."""
+    tree = sources.checkout(tmp_path / "kafka")
+    for folder in (".git", "raft/src/generated"):
+        shutil.rmtree(tree.path / folder)
+    (tree.path / "gradle.properties").write_text("version=3.9.1\n")
+    repository = create_repository(tree.path)
+    commit_all(repository, "as in a checkout of Kafka")
+    repository.git.tag("mine")
+    return tree.path
+
+
+def said_on_the_page_of(build: Build) -> str:
+    """Return what the report's page says was tested, where a build is the candidate."""
+    arms = (sample_run.ARMS[0], Arm("patched-on", Role.ON, build, "absent"))
+    page = render_html(decide(replace(sample_run.declaration(), arms=arms), [], None), {})
+    (section,) = re.findall('<section id="tested".*?</section>', page, re.DOTALL)
+    return html.unescape(re.sub("<[^>]+>", "", section))
+
+
+def test_the_page_says_of_a_build_whether_its_sources_are_the_released_ones_or_a_ref_of_which_repository(
+    bench, release, sources, checkout
+):
+    chain = tools(release, sources)
+    released, from_git = (
+        build_series(bench, chain, name, source_of(git, chain), None)
+        for name, git in (("patched", ""), ("git", f"{checkout}@mine"))
+    )
+    assert "released sources of kafka-raft 3.9.1" in said_on_the_page_of(released)
+    assert f"mine of {checkout}" in said_on_the_page_of(from_git)
+    assert "released sources" not in said_on_the_page_of(from_git)
 
 
 def test_a_build_leaves_a_record_that_reads_back(bench, release, sources):
