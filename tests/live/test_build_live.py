@@ -2,7 +2,10 @@
 
 import io
 import shutil
+import subprocess
+import sys
 import zipfile
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -42,6 +45,7 @@ pytestmark = pytest.mark.live
 VERSION = "3.9.1"
 SERIES = data_root() / "patches" / VERSION / "dynamic-bootstrap"
 CLAIMED = load_claims(SERIES / "claims.toml")
+PACKAGE = "raft/src/main/java/org/apache/kafka/raft"
 
 
 @pytest.fixture(scope="module")
@@ -180,16 +184,40 @@ def test_classes_are_of_the_level_of_java_8(bench, unpatched):
     assert levels == {52}
 
 
-def test_the_series_fits_a_git_checkout_and_gives_the_same_jar(bench, tools, sources, patched, tmp_path):
-    tree = sources.checkout(tmp_path / "kafka")
-    shutil.rmtree(tree.path / "raft/src/generated")
-    (tree.path / "gradle.properties").write_text(f"version={VERSION}\n")
-    shutil.rmtree(tree.path / ".git")
-    repository = create_repository(tree.path)
+def as_a_clone(sources: MavenSources, folder: Path, added: Mapping[str, str]) -> Path:
+    """Return a repository with the tag `mine`, as a clone of Kafka without generated classes, with files added."""
+    tree = sources.checkout(folder).path
+    for made in (".git", "raft/src/generated"):
+        shutil.rmtree(tree / made)
+    for name, text in {"gradle.properties": f"version={VERSION}\n", **added}.items():
+        (tree / name).write_text(text)
+    repository = create_repository(tree)
     commit_all(repository, "as in a checkout of Kafka")
     repository.git.tag("mine")
-    from_git = build_series(bench, tools, "git", GitSource(str(tree.path), "mine"), load_series(SERIES))
+    return tree
+
+
+def test_the_series_fits_a_git_checkout_and_gives_the_same_jar(bench, tools, sources, patched, tmp_path):
+    clone = as_a_clone(sources, tmp_path / "kafka", {})
+    from_git = build_series(bench, tools, "git", GitSource(str(clone), "mine"), load_series(SERIES))
     assert from_git.jar_sha256 == patched.jar_sha256
+
+
+@pytest.mark.whole
+def test_a_ref_that_does_not_compile_ends_with_file_and_line_and_leaves_its_log_and_no_build(sources, tmp_path):
+    broken = f"{PACKAGE}/Broken.java"
+    text = "package org.apache.kafka.raft;\nclass Broken { int x = ; }\n"
+    clone = as_a_clone(sources, tmp_path / "kafka", {broken: text})
+    words = ["--git", f"{clone}@mine", "--series", "none", "--builder", "ecj", "--tests", "none", "--out", "run"]
+    command = [sys.executable, "-m", "harness", "prove", *words]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert f"{broken}:2: error: " in " ".join(done.stderr.split())
+    directory = RunDirectory(tmp_path / "run")
+    (log,) = (path for path in directory.path.glob("builds/*/build.log") if "error: " in path.read_text())
+    assert f"{broken}:2: error: " in log.read_text()
+    assert {path.name for path in log.parent.iterdir()} == {"build.log", "sources"}
+    assert not directory.declaration.exists
 
 
 def test_the_release_does_not_know_the_flag(bench, release):
