@@ -88,7 +88,8 @@ def _left_with(gaps: Sequence[AuditAnswer]) -> str:
     cases = Counter(_loss(each.detail) for each in gaps)
     ((loss, first), *others) = sorted(cases.items(), key=lambda case: [*_LEFT_WITH.values(), _ELSE].index(case[0]))
     told = [f"in {counted(first, 'case')} the candidate {loss}", *(f"in {many} it {each}" for each, many in others)]
-    return f"{listed(told)}: {counted(len(gaps), 'gap')} that its source shows and no claim promises to close"
+    shown = f"{counted(len(gaps), 'gap')} that its source shows and no claim promises to close"
+    return f"{listed(told)}: {shown} ({listed([each.question for each in gaps], _MOST_NAMES)})"
 
 
 def _loss(detail: str) -> str:
