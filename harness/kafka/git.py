@@ -113,7 +113,7 @@ def _remote(url: str, command: str, arguments: Sequence[str], into: Path | None 
     """Run a git command that talks to `url`: with the user's configuration, for proxies and credentials."""
     if url.startswith("-"):
         raise HarnessError(f"{url!r} is not a repository's address.", "Name an address or a folder.")
-    runner = git.Git(str(into) if into else None)
+    runner = git.Git()  # where the user is, from where a path is meant; GIT_DIR says into which repository
     runner.update_environment(**_remote_environment(into))
     try:
         return str(

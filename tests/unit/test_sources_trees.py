@@ -152,6 +152,15 @@ def test_tags_and_branches_are_checked_out(kafka, tmp_path, ref, version):
     assert (tree.path / "raft/src/main/java/A.java").is_file()
 
 
+def test_a_repository_may_be_named_from_where_the_user_is(kafka, tmp_path, monkeypatch):
+    commit = git(kafka, "rev-parse", "HEAD^")
+    monkeypatch.chdir(kafka.parent)
+    for ref in ("3.9.1", commit):
+        tree = GitSource(kafka.name, ref).checkout(tmp_path / ref)
+        assert (tree.commit, tree.description) == (commit, f"{ref} of kafka")
+    assert git(kafka, "status", "--porcelain") == ""
+
+
 @pytest.mark.parametrize("digits", [10, 40])
 def test_a_commit_is_checked_out_by_its_id(kafka, tmp_path, digits):
     commit = git(kafka, "rev-parse", "HEAD~1")
