@@ -15,10 +15,10 @@ from pathlib import Path
 
 import psutil
 import pytest
+from host_state import processes_of
 
 from harness.base.files import PARTIAL
 from harness.base.locks import MARKER, SCRATCH
-from harness.base.processes.leftovers import RUN_VARIABLE
 from harness.base.waiting import wait_until
 from harness.cluster import node as node_module
 from harness.cluster.cluster import Cluster
@@ -63,19 +63,6 @@ def start(tmp_path):
         process.kill()
         process.wait()
         process.stdout.close()
-
-
-def processes_of(folder):
-    """Return every process that has to do with a folder: by its command line or by the run it was started for."""
-    found = []
-    for process in psutil.process_iter():
-        try:
-            told = [*process.cmdline(), process.environ().get(RUN_VARIABLE, "")]
-            if process.pid != os.getpid() and any(str(folder) in word for word in told):
-                found.append((process.pid, told))
-        except (psutil.Error, OSError):
-            continue
-    return found
 
 
 def left_behind(folder):
