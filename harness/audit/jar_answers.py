@@ -25,7 +25,8 @@ from harness.audit.questions import (
     Question,
     ReadOnce,
 )
-from harness.audit.source_answers import Reply, answered, holds_or_not, rank_of, subjects, untested
+from harness.audit.replies import Reply, answered, holds_or_not, untested
+from harness.audit.source_answers import rank_of, subjects
 from harness.model.proof import Answer, AuditAnswer
 from harness.model.runs import Evidence
 from harness.proof.bytecode import ClassFacts, LogStatement, MethodFacts, Use

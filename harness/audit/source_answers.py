@@ -23,19 +23,10 @@ from harness.audit.questions import (
     Question,
     ReadOnce,
 )
+from harness.audit.replies import Reply, answered, holds_or_not, places, spot, untested
 from harness.model.proof import Answer, AuditAnswer
-from harness.model.runs import Evidence
 
 _DEFINES = {"define": 5, "defineInternal": 4}  # by the fewest arguments among which the third is a default
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """An answer without the question that it belongs to."""
-
-    answer: Answer
-    detail: str
-    evidence: tuple[Evidence, ...] = ()
 
 
 def answer(question: Question, graph: Graph) -> AuditAnswer:
@@ -49,21 +40,6 @@ def answer(question: Question, graph: Graph) -> AuditAnswer:
         # What holds everywhere that could be read may not hold where it could not.
         reply = Reply(Answer.UNTESTED, f"{reply.detail} But not everything could be read: {unread[0]}.", reply.evidence)
     return answered(question, reply)
-
-
-def answered(question: Question, reply: Reply) -> AuditAnswer:
-    """Return a reply as the answer to a question."""
-    return AuditAnswer(question.id, reply.answer, reply.detail, question.claim, reply.evidence)
-
-
-def untested(detail: str) -> Reply:
-    """Return that a question could not be answered, and why."""
-    return Reply(Answer.UNTESTED, detail)
-
-
-def holds_or_not(holds: bool, detail: str, evidence: Iterable[Evidence] = ()) -> Reply:
-    """Return a definite answer."""
-    return Reply(Answer.HOLDS if holds else Answer.DOES_NOT_HOLD, detail, tuple(evidence))
 
 
 def subjects(ask: Ask) -> tuple[str, ...]:
@@ -336,17 +312,6 @@ def _default(ask: Default, graph: Graph) -> Reply:
         return untested(f"The key {ask.key} is defined with a default that is no constant: {spot(call.at)}.")
     detail = f"The key {ask.key} is defined with the default {default or '(none)'}: {spot(call.at)}."
     return holds_or_not(default == ask.default, detail, (call.at,))
-
-
-def places(sites: Sequence[tuple[Method, Act]], most: int = 6) -> str:
-    """Return where acts stand, in words: `Class.method (File.java:12)`."""
-    shown = [f"{method.title} ({spot(act.at)})" for method, act in sites[:most]] or ["nowhere"]
-    return ", ".join(shown) + (f" and {len(sites) - most} more" if len(sites) > most else "")
-
-
-def spot(at: Evidence) -> str:
-    """Return a place as `File.java:12`."""
-    return f"{at.path.rpartition('/')[2]}:{at.line}"
 
 
 def _in_order(methods: Iterable[Method], graph: Graph) -> list[Method]:
