@@ -8,7 +8,8 @@ from harness.audit.claims_file import ClaimSet
 from harness.audit.graph import graph_of
 from harness.audit.jar_answers import JarContent, answer_from_jar
 from harness.audit.java_sources import read_sources
-from harness.audit.source_answers import answer, answered, untested
+from harness.audit.replies import answered, untested
+from harness.audit.source_answers import answer
 from harness.model.proof import AuditAnswer
 
 

@@ -45,22 +45,35 @@ _EXITS = {
 }
 _LEAVES = ("break_statement", "continue_statement")
 _REPEATED = ("while_statement", "do_statement", "for_statement")
+_INITIAL = ("field_declaration", "constant_declaration", "static_initializer", "block")
 _SCOPED = ("block", "constructor_body", "switch_block_statement_group", "switch_rule")
-_CHANGES = ("add", "addAll", "clear", "remove", "removeAll", "replaceAll", "retainAll", "set")  # of what a field holds
+# What changes what a field holds: a reference, a list, a queue, a map.
+_CHANGES = (
+    *("set", "add", "addAll", "clear", "remove", "removeAll", "removeIf", "replaceAll", "retainAll", "sort"),
+    *("addFirst", "addLast", "removeFirst", "removeLast", "offer", "poll", "pop", "push"),
+    *("put", "putAll", "putIfAbsent", "compute", "computeIfAbsent", "computeIfPresent", "merge", "replace"),
+)
+# What gives a part of it away that can change the whole.
+_VIEWS = ("iterator", "listIterator", "subList", "keySet", "values", "entrySet")
+_UPDATE = "update_expression"
+# What asks a value, or goes through it, and does not pass it on.
+_ASKING = (
+    *("binary_expression", "unary_expression", _UPDATE, "instanceof_expression", "switch_expression"),
+    *("if_statement", "while_statement", "do_statement", "for_statement", "enhanced_for_statement"),
+    *("synchronized_statement", "assert_statement"),
+)
 
 
 def class_of(declared: Declared, names: Names) -> JavaClass:
     """Return a class with the bodies of its methods."""
     members = list(members_of(declared.node))
     initial = _Body(declared, names)
-    fields = [each for each in members if each.type in ("field_declaration", "constant_declaration")]
-    blocks = [each for each in members if each.type in ("static_initializer", "block")]
     return JavaClass(
         name=declared.name,
         superclass=declared.superclass,
         fields=declared.fields,
         methods=tuple(_method(each, declared, names) for each in members if each.type in METHODS),
-        initial=sequence(*(initial.step(each, Scope()) for each in (*fields, *blocks))),
+        initial=sequence(*(initial.step(each, Scope()) for each in members if each.type in _INITIAL)),
         at=declared.file.at(declared.node),
     )
 
@@ -113,7 +126,7 @@ class _Body:
             "object_creation_expression": self._new,
             "explicit_constructor_invocation": self._other_constructor,
             "assignment_expression": self._assignment,
-            "update_expression": self._update,
+            _UPDATE: self._update,
             "identifier": self._read,
             "field_access": self._read_of,
             "resource": self._resource,
@@ -253,9 +266,10 @@ class _Body:
     def _new(self, node: Node, scope: Scope) -> Step:
         call = self._meaning.made(simple_type(node.child_by_field_name("type")), CONSTRUCTOR, node, node)
         bodies = [each for each in parts_of(node) if each.type == "class_body"]
-        methods = [each for body in bodies for each in parts_of(body) if each.type in METHODS]
-        later = tuple(Deferred(self._anonymous(each, scope.inner())) for each in methods)
-        return sequence(self._all((node.child_by_field_name("arguments"),), scope), call, *later)
+        members = [each for body in bodies for each in parts_of(body)]
+        begun = self._all((each for each in members if each.type in _INITIAL), scope.inner())
+        later = tuple(Deferred(self._anonymous(each, scope.inner())) for each in members if each.type in METHODS)
+        return sequence(self._all((node.child_by_field_name("arguments"),), scope), call, begun, *later)
 
     def _anonymous(self, method: Node, scope: Scope) -> Step:
         listed = method.child_by_field_name("parameters")
@@ -293,7 +307,9 @@ class _Body:
 
     def _access(self, node: Node, scope: Scope, writes: bool, at: Node) -> Step:
         meant = self._meaning.field_meant(node, scope)
-        return Access(*meant, writes, self._file.at(at), _is_own(node)) if meant else NOTHING
+        if not meant:
+            return NOTHING
+        return Access(*meant, writes, self._file.at(at), _is_own(node), not writes and _is_lent(node))
 
     def _read_of(self, node: Node, scope: Scope) -> Step:
         return sequence(self._before_write(node, scope), self._read(node, scope))
@@ -303,6 +319,24 @@ def _is_own(node: Node) -> bool:
     """Whether a field is named without another object before it."""
     receiver = node.child_by_field_name("object")
     return receiver is None or receiver.type == "this"
+
+
+def _is_lent(node: Node) -> bool:
+    """Whether what is read goes to somebody else; see `code.Access`."""
+    above = node.parent
+    while above and above.type == "parenthesized_expression":
+        node, above = above, above.parent
+    if above is None or above.type in _ASKING:
+        return False
+    if above.type == "method_invocation" and above.child_by_field_name("object") == node:
+        return text_of(above.child_by_field_name("name")) in _VIEWS
+    return above.type != "array_access" or _is_assigned(above)
+
+
+def _is_assigned(node: Node) -> bool:
+    above = node.parent
+    is_left = above is not None and above.child_by_field_name("left") == node
+    return above is not None and ((above.type == "assignment_expression" and is_left) or above.type == _UPDATE)
 
 
 def _in_anonymous_class(node: Node) -> bool:

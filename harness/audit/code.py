@@ -31,13 +31,18 @@ class Call:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Access:
-    """A read or a write of the field `owner.name`; it is `own` where no other object is named before it."""
+    """A read or a write of the field `owner.name`; it is `own` where no other object is named before it.
+
+    What is read is `lent` where somebody else gets it, who may keep or change it: as an argument, by `return`, by an
+    assignment. Asking it something, comparing it and going through its elements is not that.
+    """
 
     owner: str
     name: str
     writes: bool
     at: Evidence
     own: bool = True
+    lent: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,13 +212,28 @@ class JavaClass:
 class Code:
     """Everything that was read. `classes` go by simple name; a name that two classes share is left out.
 
-    `unread` are files that could not be read, each with the reason, as `path: reason`.
+    `unread` are files that could not be read, each with the reason, as `path: reason`. `left_out` has, by such a shared
+    name, every name that stands in those classes.
     """
 
     classes: Mapping[str, JavaClass] = field(default_factory=dict)
     unread: tuple[str, ...] = ()
+    left_out: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     @property
     def methods(self) -> tuple[Method, ...]:
         """All methods and constructors."""
         return tuple(method for each in self.classes.values() for method in each.methods)
+
+    @property
+    def constructors(self) -> tuple[Method, ...]:
+        """All constructors."""
+        return tuple(method for method in self.methods if not method.returns)
+
+    @property
+    def initializers(self) -> tuple[Method, ...]:
+        """What each class's initializers do, as if it were one more constructor."""
+        return tuple(
+            Method(each.name, "<init>", (), "", frozenset(), each.initial, None, each.at)
+            for each in self.classes.values()
+        )

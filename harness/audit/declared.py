@@ -13,6 +13,7 @@ from harness.model.runs import Evidence
 
 TYPES = ("class_declaration", "interface_declaration", "enum_declaration", "record_declaration")
 METHODS = ("method_declaration", "constructor_declaration", "compact_constructor_declaration")
+_EMPTY_LISTS = ("Collections.emptyList()", "List.of()")
 _BODIES = ("enum_body_declarations",)
 _MOST_EXCERPT = 200
 _MOST_TEXT = 10_000  # characters of a constant or of a line that is looked at
@@ -87,6 +88,8 @@ class Names:
                 return self.constant(parts_of(node)[0], inside)
             case "binary_expression" if text_of(operator(node)) == "+":
                 return self._joined(operands(node), inside)
+            case "method_invocation" if text_of(node) in _EMPTY_LISTS:
+                return "[]"
             case "identifier":
                 return self._named(self.owner_of_field(inside, text_of(node)), text_of(node))
             case "field_access":
@@ -127,11 +130,30 @@ class Names:
 
 def names_in(files: tuple[SourceFile, ...]) -> Names:
     """Return what the files declare."""
+    return Names({name: same[0] for name, same in _by_name(files).items() if len(same) == 1})
+
+
+def words_of_twins(files: tuple[SourceFile, ...]) -> dict[str, frozenset[str]]:
+    """Return, by each name that several classes share, every name that stands in them."""
+    twins = {name: same for name, same in _by_name(files).items() if len(same) > 1}
+    return {name: frozenset(word for each in same for word in _words(each.node)) for name, same in twins.items()}
+
+
+def _by_name(files: tuple[SourceFile, ...]) -> dict[str, list[Declared]]:
     found: dict[str, list[Declared]] = {}
     for file in files:
         for each in _declared(file.root, "", file):
             found.setdefault(each.name, []).append(each)
-    return Names({name: same[0] for name, same in found.items() if len(same) == 1})
+    return found
+
+
+def _words(node: Node) -> Iterator[str]:
+    todo = [node]
+    while todo:
+        each = todo.pop()
+        todo += each.named_children
+        if each.type in ("identifier", "type_identifier"):
+            yield text_of(each)
 
 
 def members_of(node: Node) -> Iterator[Node]:

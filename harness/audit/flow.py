@@ -167,6 +167,15 @@ def acts_in(step: Step) -> Iterator[Act]:
         yield from acts_in(part)
 
 
+def deferred_in(step: Step) -> Iterator[Act]:
+    """Give everything in a step that runs at some later time, or never: what lambdas and anonymous classes do."""
+    if isinstance(step, Deferred):
+        yield from acts_in(step)
+    else:
+        for part in parts(step):
+            yield from deferred_in(part)
+
+
 def parts(step: Step) -> tuple[Step, ...]:
     """Return what a step consists of; an act has no parts."""
     match step:

@@ -64,8 +64,7 @@ class Graph:
 
         def may_mean(act: Act) -> bool:
             return isinstance(act, Call) and any(
-                each is method or (each.name, each.parameters) == (method.name, method.parameters)
-                for each in self.called(act)
+                each is method or same_shape(each, method) for each in self.called(act)
             )
 
         by_type = (caller for caller, acts in self.acts.items() if any(map(may_mean, acts)))
@@ -142,6 +141,11 @@ def graph_of(code: Code) -> Graph:
             for called in _called(code, call):
                 callers.setdefault(called, {})[method] = None
     return Graph(code, acts, {called: tuple(by) for called, by in callers.items()})
+
+
+def same_shape(one: Method, other: Method) -> bool:
+    """Whether one of two methods may stand for the other, such as an interface's for that of a class."""
+    return (one.name, one.parameters) == (other.name, other.parameters)
 
 
 def _called(code: Code, call: Call) -> tuple[Method, ...]:

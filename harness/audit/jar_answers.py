@@ -8,12 +8,12 @@ UNTESTED.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
 from harness.audit.graph import split_member
+from harness.audit.jar_uses import simple_name, use_sites
 from harness.audit.questions import (
     Default,
     FollowedBy,
@@ -24,9 +24,12 @@ from harness.audit.questions import (
     OnlyWhenChanged,
     Question,
     ReadOnce,
+    SetOnce,
+    UsedIn,
 )
 from harness.audit.replies import Reply, answered, holds_or_not, untested
 from harness.audit.source_answers import rank_of, subjects
+from harness.audit.uses import is_value
 from harness.model.proof import Answer, AuditAnswer
 from harness.model.runs import Evidence
 from harness.proof.bytecode import ClassFacts, LogStatement, MethodFacts, Use
@@ -107,6 +110,10 @@ def _reply(question: Question, jar: _Jar) -> Reply:
             return _logged_at(ask, jar)
         case Default() as ask:
             return _default(ask, jar.content.defaults)
+        case SetOnce() as ask:
+            return _set_once(ask, jar)
+        case UsedIn() as ask:
+            return _used_in(ask, jar)
         case OnlyWhenChanged() | OneThread():
             return untested(NO_SOURCES)
         case _:
@@ -190,6 +197,40 @@ def _callers_check(method: _Method, flag: str, jar: _Jar) -> bool:
     return bool(sites) and all(_checked_before(site, flag) for site in sites)
 
 
+def _set_once(ask: SetOnce, jar: _Jar) -> Reply:
+    owner, name = split_member(ask.field)
+    field = next((each for each in jar.classes[owner].fields if each.name == name), None)
+    if field is None:
+        return untested(f"{owner} has no field {name}.")
+    constructors = ("<clinit>",) if field.access & _STATIC else _BEGINS
+    later = [
+        (_Method(simple_name(each.name), method), index)
+        for each in jar.content.classes.values()
+        for method in each.methods
+        for index, use in enumerate(method.uses)
+        if _field("put", ask.field)(use) and not (each is jar.classes[owner] and method.name in constructors)
+    ]
+    if later:
+        return holds_or_not(False, f"{ask.field} is written after its construction: {_places(later)}.")
+    when = f"{ask.field} is written at construction alone."
+    if is_value(parameters_of(f"({field.descriptor})V")[0]):
+        return holds_or_not(True, f"{when} Nobody can change what it holds.", (_place(jar.classes[owner], 0, owner),))
+    return untested(f"{when} Whether what it holds is changed is not known. {NO_SOURCES}")
+
+
+def _used_in(ask: UsedIn, jar: _Jar) -> Reply:
+    found = {member: use_sites(member, jar.content.classes) for member in ask.members}
+    unused = [member for member, sites in found.items() if not sites]
+    if unused:
+        return untested(f"Nothing in the jar is seen to use {unused[0]}; of a constant that would not show.")
+    sites = [(home, each) for one in found.values() for each in one for home in sorted(each.homes)]
+    foreign = [(home, each) for home, each in sites if home not in ask.methods]
+    named = " or ".join(ask.members)
+    listed = ", ".join(dict.fromkeys(home for home, _ in foreign or sites))
+    detail = f"{named} is used in {listed} as well." if foreign else f"{named} is used nowhere but in {listed}."
+    return holds_or_not(not foreign, detail, (_place(each.owner, each.line, home) for home, each in foreign or sites))
+
+
 def _keeps_constructor(ask: KeepsConstructor, jar: _Jar) -> Reply:
     owner = ask.constructor.partition("(")[0]
     made = [each for each in jar.classes[owner].methods if each.name == "<init>" and each.access & _PUBLIC]
@@ -206,7 +247,7 @@ def _logged_at(ask: LoggedAt, jar: _Jar) -> Reply:
         return untested(f"No statement of the jar is seen to log {ask.log!r}.")
     louder = [each for each in found if rank_of(each.level.lower()) > rank_of(ask.most)]
     levels = " and ".join(dict.fromkeys(each.level for each in found))
-    owners = ", ".join(dict.fromkeys(_simple(each.owner) for each in louder or found))
+    owners = ", ".join(dict.fromkeys(simple_name(each.owner) for each in louder or found))
     detail = f"{ask.log!r} is logged at {levels}, and {ask.most.upper()} is the most: {owners}."
     return holds_or_not(not louder, detail)
 
@@ -224,28 +265,24 @@ def _default(ask: Default, defaults: Mapping[str, str] | None) -> Reply:
 
 def parameters_of(descriptor: str) -> tuple[str, ...]:
     """Return the simple types of a method descriptor's parameters: `int, String[]` for `(I[Ljava/lang/String;)V`."""
-    return tuple(_simple(each.replace(".", "/")) for each in parameter_types(descriptor))
+    return tuple(simple_name(each.replace(".", "/")) for each in parameter_types(descriptor))
 
 
 def _by_simple_name(classes: Iterable[ClassFacts]) -> dict[str, ClassFacts]:
     """Return classes by simple name, but for names that several share: they mean none."""
     found: dict[str, list[ClassFacts]] = {}
     for each in classes:
-        found.setdefault(_simple(each.name), []).append(each)
+        found.setdefault(simple_name(each.name), []).append(each)
     return {name: same[0] for name, same in found.items() if len(same) == 1}
-
-
-def _simple(name: str) -> str:
-    return re.split(r"[/$]", name)[-1]
 
 
 def _calls(titles: Iterable[str]) -> Callable[[Use], bool]:
     wanted = frozenset(titles)
-    return lambda use: use.kind == "call" and f"{_simple(use.owner)}.{use.name}" in wanted
+    return lambda use: use.kind == "call" and f"{simple_name(use.owner)}.{use.name}" in wanted
 
 
 def _field(kind: str, field: str) -> Callable[[Use], bool]:
-    return lambda use: use.kind == kind and f"{_simple(use.owner)}.{use.name}" == field
+    return lambda use: use.kind == kind and f"{simple_name(use.owner)}.{use.name}" == field
 
 
 def _places(sites: Sequence[tuple[_Method, int]]) -> str:

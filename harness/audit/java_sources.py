@@ -11,7 +11,7 @@ from tree_sitter import Language, Node, Parser
 
 from harness.audit.bodies import class_of
 from harness.audit.code import Code, JavaClass
-from harness.audit.declared import SourceFile, names_in
+from harness.audit.declared import SourceFile, names_in, words_of_twins
 from harness.audit.flow import FlowWalk
 from harness.base.errors import HarnessError
 
@@ -58,7 +58,7 @@ def _code(files: list[SourceFile], unread: list[str]) -> Code:
             classes[declared.name] = _walked(class_of(declared, names))
         except RecursionError:
             unread.append(f"{declared.file.path}: something in it is nested too deeply")
-    return Code(classes, tuple(unread))
+    return Code(classes, tuple(unread), words_of_twins(tuple(files)))
 
 
 def _walked(made: JavaClass) -> JavaClass:

@@ -1,4 +1,4 @@
-"""What a claims file may ask of the source: one frozen record a kind of question; no I/O.
+"""What may be asked of the source: one frozen record a kind of question; no I/O.
 
 Members are written `Class.member` with the class's simple name, constructors `Class(int, String)`.
 """
@@ -86,7 +86,36 @@ class OneThread:
     entries: tuple[str, ...]
 
 
-Ask = FollowedBy | ReadOnce | GuardedByFlag | OnlyWhenChanged | LoggedAt | KeepsConstructor | Default | OneThread
+@dataclass(frozen=True, slots=True)
+class SetOnce:
+    """Is the field written by its object's own constructors and initializers alone, and what it holds never changed?"""
+
+    field: str
+
+
+@dataclass(frozen=True, slots=True)
+class UsedIn:
+    """Does every call, read and write of `members` stand in one of `methods`?
+
+    `Class.new` stands for a class's constructors and, among `methods`, for its initializers too.
+    """
+
+    members: tuple[str, ...]
+    methods: tuple[str, ...]
+
+
+Ask = (
+    FollowedBy
+    | ReadOnce
+    | GuardedByFlag
+    | OnlyWhenChanged
+    | LoggedAt
+    | KeepsConstructor
+    | Default
+    | OneThread
+    | SetOnce
+    | UsedIn
+)
 
 LEVELS = ("trace", "debug", "info", "warn", "error")
 ASKS: dict[str, type[Ask]] = {
@@ -98,6 +127,8 @@ ASKS: dict[str, type[Ask]] = {
     "kept": KeepsConstructor,
     "default": Default,
     "one-thread": OneThread,
+    "set-once": SetOnce,
+    "used-in": UsedIn,
 }
 
 

@@ -22,8 +22,11 @@ from harness.audit.questions import (
     OnlyWhenChanged,
     Question,
     ReadOnce,
+    SetOnce,
+    UsedIn,
 )
 from harness.audit.replies import Reply, answered, holds_or_not, places, spot, untested
+from harness.audit.uses import bare_name, set_once, used_in
 from harness.model.proof import Answer, AuditAnswer
 
 _DEFINES = {"define": 5, "defineInternal": 4}  # by the fewest arguments among which the third is a default
@@ -35,11 +38,31 @@ def answer(question: Question, graph: Graph) -> AuditAnswer:
         reply = _missing(question.ask, graph) or _reply(question.ask, graph)
     except RecursionError:
         reply = untested("What it asks about is nested too deeply.")
-    unread = graph.code.unread
+    unread = (*graph.code.unread, *_unread_twins(question.ask, graph))
     if unread and reply.answer is Answer.HOLDS:
         # What holds everywhere that could be read may not hold where it could not.
         reply = Reply(Answer.UNTESTED, f"{reply.detail} But not everything could be read: {unread[0]}.", reply.evidence)
     return answered(question, reply)
+
+
+def _unread_twins(ask: Ask, graph: Graph) -> list[str]:
+    """Return why classes were not read that share their name and hold one which matters wherever it stands."""
+    matters = _anywhere(ask)
+    found = ((twin, sorted(matters & words)) for twin, words in graph.code.left_out.items())
+    return [f"several classes are named {twin}, and {words[0]} stands in one" for twin, words in found if words]
+
+
+def _anywhere(ask: Ask) -> frozenset[str]:
+    """Return the names that no class may use otherwise, whichever it is."""
+    match ask:
+        case SetOnce(field):
+            return frozenset({bare_name(field)})
+        case UsedIn(members):
+            return frozenset(map(bare_name, members))
+        case OneThread(owner):
+            return frozenset({owner})
+        case _:
+            return frozenset()
 
 
 def subjects(ask: Ask) -> tuple[str, ...]:
@@ -47,8 +70,10 @@ def subjects(ask: Ask) -> tuple[str, ...]:
     match ask:
         case FollowedBy(members, then, within):
             return _owners((*members, then, *within))
-        case ReadOnce(field):
+        case ReadOnce(field) | SetOnce(field):
             return _owners((field,))
+        case UsedIn(_, methods):  # its members may be another module's
+            return _owners(methods)
         case GuardedByFlag(flag, field):
             return _owners((flag, field))
         case OnlyWhenChanged(members, field):
@@ -93,6 +118,10 @@ def _reply(ask: Ask, graph: Graph) -> Reply:
             return _default(ask, graph)
         case OneThread():
             return _one_thread(ask, graph)
+        case SetOnce():
+            return set_once(ask, graph)
+        case UsedIn():
+            return used_in(ask, graph)
         case _:
             assert_never(ask)
 
