@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from harness.audit.question_tables import parse_ask
+from harness.audit.question_tables import parse_questions
 from harness.audit.questions import LEVELS, Question
 from harness.base.errors import HarnessError
 from harness.base.toml import document_of, name, no_twins, only_keys, tables, text, texts
@@ -93,6 +93,16 @@ def parse_claims(content: bytes, where: str) -> ClaimSet:
         raise HarnessError(f"{where}: {error}.", "docs/builders.md describes the file.") from error
 
 
+def parse_nobodys_questions(content: bytes, where: str) -> ClaimSet:
+    """Return what a file asks that claims nothing: of a release as it is. Raises HarnessError as parse_claims does."""
+    try:
+        document = document_of(content)
+        only_keys(document, "the file", needed=("jar", "question"))
+        return ClaimSet(_jar(document), "", "", (), questions=parse_questions(document, {}))
+    except ValueError as error:
+        raise HarnessError(f"{where}: {error}.", "docs/audit.md describes the questions.") from error
+
+
 def outcomes_only(claims: ClaimSet) -> ClaimSet:
     """Return what the claims say of scenarios; their questions are still asked, and nobody promises the answers.
 
@@ -114,9 +124,7 @@ def parse_expected(text: str) -> Expected:
 
 def _claim_set(document: Mapping[str, Any]) -> ClaimSet:
     only_keys(document, "the file", needed=("jar", "claim"), allowed=_FILE_KEYS)
-    jar = text(document, "jar", "")
-    if jar not in _JARS:
-        raise ValueError(f"jar: {jar!r} is not a module that can be judged; it is one of {', '.join(_JARS)}")
+    jar = _jar(document)
     flag, default = _flag(document)
     claims = [(table, f"claim {number}") for number, table in enumerate(tables(document, "claim"), 1)]
     if not claims:
@@ -134,6 +142,13 @@ def _claim_set(document: Mapping[str, Any]) -> ClaimSet:
         classes=_classes(document),
         tests_changed=_tests_changed(document),
     )
+
+
+def _jar(document: Mapping[str, Any]) -> str:
+    jar = text(document, "jar", "")
+    if jar not in _JARS:
+        raise ValueError(f"jar: {jar!r} is not a module that can be judged; it is one of {', '.join(_JARS)}")
+    return jar
 
 
 def _flag(document: Mapping[str, Any]) -> tuple[str, str]:
@@ -253,12 +268,8 @@ def _questions(document: Mapping[str, Any], chains: tuple[Chain, ...]) -> tuple[
     promised = [query for chain in chains for query in chain.queries]
     no_twins(promised, "the question")
     by = {query: chain.claim for chain in chains for query in chain.queries}
-    numbered = [(table, f"question {number}") for number, table in enumerate(tables(document, "question"), 1)]
-    ids = [name(table, "id", where) for table, where in numbered]
-    no_twins(ids, "question id")
-    unknown = [query for query in promised if query not in ids]
+    questions = parse_questions(document, by)
+    unknown = [query for query in promised if query not in {question.id for question in questions}]
     if unknown:
         raise ValueError(f"claim {by[unknown[0]]}, queries: there is no question {unknown[0]}")
-    return tuple(
-        Question(id, parse_ask(t, where), by.get(id, "")) for id, (t, where) in zip(ids, numbered, strict=True)
-    )
+    return questions

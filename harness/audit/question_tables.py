@@ -1,4 +1,4 @@
-"""Questions as a claims file writes them: `[[question]]` tables become records, or ValueErrors that name the key."""
+"""Questions as files write them: `[[question]]` tables become records, or ValueErrors that name the key."""
 
 from __future__ import annotations
 
@@ -7,13 +7,24 @@ from collections.abc import Mapping
 from dataclasses import MISSING, Field, fields
 from typing import Any
 
-from harness.audit.questions import ASKS, LEVELS, Ask
-from harness.base.toml import only_keys, text, texts
+from harness.audit.questions import ASKS, LEVELS, Ask, Question
+from harness.base.toml import name, no_twins, only_keys, tables, text, texts
 
 _MEMBER = re.compile(r"[A-Za-z_$][\w$]*\.[A-Za-z_$][\w$]*")
 _CONSTRUCTOR = re.compile(r"[A-Za-z_$][\w$]*\(([\w$.\[\]]+(,\s*[\w$.\[\]]+)*)?\)")
 # What is written as it likes; everything else names a member of a class, but a constructor its parameters too.
 _FREE = ("log", "key", "default", "most", "type")
+
+
+def parse_questions(document: Mapping[str, Any], promised_by: Mapping[str, str]) -> tuple[Question, ...]:
+    """Return a file's questions; `promised_by` names, by the ids of some, the claim that promises the answer."""
+    numbered = [(table, f"question {number}") for number, table in enumerate(tables(document, "question"), 1)]
+    ids = [name(table, "id", where) for table, where in numbered]
+    no_twins(ids, "question id")
+    return tuple(
+        Question(id, parse_ask(table, where), promised_by.get(id, ""))
+        for id, (table, where) in zip(ids, numbered, strict=True)
+    )
 
 
 def parse_ask(table: Mapping[str, Any], where: str) -> Ask:

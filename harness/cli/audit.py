@@ -1,4 +1,4 @@
-"""`harness audit`: the claims' questions to the candidate's source, answered in seconds and before any experiment."""
+"""`harness audit`: questions to the released source and the claims' to the candidate's, answered in seconds."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _STYLES = {"holds": "green", "refuted": "bold red", "gap": "yellow", "untested":
 _HELP = help_text(
     "Ask the source what the claims promise: exit 1 when a promise does not hold, 0 otherwise.",
     examples=(
-        ("harness audit", "the shipped series"),
+        ("harness audit", "the release, then the shipped series"),
         ("harness audit --sources ~/kafka", "a checkout"),
         ("harness audit --jar kafka-raft-3.9.1.jar", "a jar, by its bytecode"),
     ),
@@ -61,6 +61,7 @@ def audit(
     """Ask the source."""
     from harness.audit.answering import audit as answers_of
     from harness.audit.claims_file import load_claims
+    from harness.kafka.patching import load_series
     from harness.kafka.series import series_folder
     from harness.stages import audit as stage
 
@@ -68,18 +69,27 @@ def audit(
         raise HarnessError("--sources and --jar do not go together.", "Sources show more: give them alone.")
     folder = Path(series) if Path(series, "series").is_file() else series_folder(kafka, series)
     claimed = load_claims(claims or folder / "claims.toml")
+    stock: tuple[AuditAnswer, ...] = ()
     if sources:
         answers = answers_of(claimed, sources)
     elif jar:
         answers = stage.audit_jar(claimed, jar, common.toolbox(offline=offline))
     else:
-        answers = stage.audit_series(claimed, folder, common.toolbox(offline=offline).downloads)
-    _print_answers(answers)
+        downloads = common.toolbox(offline=offline).downloads
+        version = load_series(folder).version
+        stock = stage.audit_release(version, downloads)
+        answers = stage.audit_series(claimed, folder, downloads)
+        if stock:
+            _print_answers(stock, f"Kafka {version} as released")
+            common.console().print()
+    _print_answers(answers, f"The series {folder.name}" if stock else "")
     return 1 if any(each.blocks for each in answers) else 0
 
 
-def _print_answers(answers: Sequence[AuditAnswer]) -> None:
+def _print_answers(answers: Sequence[AuditAnswer], heading: str) -> None:
     out = common.console()
+    if heading:
+        out.print(Text(f"{visible(heading)}\n", style="bold"))
     for each in answers:
         promised = f"  promised by {each.claim}" if each.claim else ""
         out.print(

@@ -8,6 +8,7 @@ from pathlib import Path
 from harness.audit.answering import audit
 from harness.audit.claims_file import ClaimSet
 from harness.audit.jar_answers import JarContent
+from harness.audit.stock_questions import stock_questions
 from harness.building.builders.ecj import ecj_of
 from harness.kafka.lock import read_lock
 from harness.kafka.maven import MavenSources
@@ -26,6 +27,15 @@ def audit_series(claims: ClaimSet, folder: Path, downloads: Downloads) -> tuple[
         return audit(claims, patched_release(load_series(folder), downloads, Path(scratch) / "tree").path)
 
 
+def audit_release(version: str, downloads: Downloads) -> tuple[AuditAnswer, ...]:
+    """Answer from the sources of a version as they were released; nothing where nothing is asked of them."""
+    questions = stock_questions(version)
+    if questions is None:
+        return ()
+    with tempfile.TemporaryDirectory(prefix="kafka-patch-harness-") as scratch:
+        return audit(questions, _released(version, downloads).checkout(Path(scratch) / "tree").path)
+
+
 def audit_jar(claims: ClaimSet, jar: Path, toolbox: Toolbox) -> tuple[AuditAnswer, ...]:
     """Answer from the bytecode of a jar, as far as that goes. Raises HarnessError for what is no jar."""
     tools = prepare_bytecode(ecj_of(toolbox), toolbox)
@@ -35,5 +45,8 @@ def audit_jar(claims: ClaimSet, jar: Path, toolbox: Toolbox) -> tuple[AuditAnswe
 
 def patched_release(series: Series, downloads: Downloads, into: Path) -> SourceTree:
     """Lay out the released sources of the version that a series was made for, and apply it."""
-    sources = downloads.fetch(read_lock(series.version).one(Purpose.SOURCES))
-    return apply_series(MavenSources(series.version, sources).checkout(into), series)
+    return apply_series(_released(series.version, downloads).checkout(into), series)
+
+
+def _released(version: str, downloads: Downloads) -> MavenSources:
+    return MavenSources(version, downloads.fetch(read_lock(version).one(Purpose.SOURCES)))

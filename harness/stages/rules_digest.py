@@ -19,7 +19,8 @@ _MAKING = (
 )
 _ROUNDS = tuple(_CODE / "stages" / name for name in ("rounds.py", "detecting.py"))  # what counts after which runs
 _JUDGING = (*(_CODE / name for name in ("judge", "logs", "proof", "audit")), *_ROUNDS)
-_NO_JUDGES = ("lines", "gradle", "image", "power")  # of builds/: the rest is known of stock, such as what it logs
+# Of builds/: the rest is known of stock, such as what it logs. What is asked of stock's source decides nothing.
+_NO_JUDGES = ("lines", "gradle", "image", "power", "questions")
 
 
 @cache

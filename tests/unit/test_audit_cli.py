@@ -2,11 +2,14 @@
 
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from harness.cli import app as cli
+from harness.model.proof import Answer, AuditAnswer
+from harness.stages import audit as stage
 
 PATCHED = Path(__file__).parent / "audit-fixtures" / "patched"
 CLIENT = "raft/src/main/java/org/apache/kafka/raft/KafkaRaftClient.java"
@@ -47,6 +50,47 @@ def test_a_broken_promise_ends_in_1(harness, checkout):
     code, out, _ = harness("audit", "--sources", checkout)
     assert code == 1
     assert "refuted  flag-guards-the-refresh  promised by flag-turns-it-off" in out
+
+
+@pytest.fixture
+def answering(monkeypatch):
+    """Return a function that says what the release and the series answer."""
+
+    def say(stock, series):
+        monkeypatch.setattr(stage, "audit_release", lambda version, _: stock if version == "3.9.1" else ())
+        monkeypatch.setattr(stage, "audit_series", lambda claims, folder, _: series)
+
+    return say
+
+
+OPEN = AuditAnswer("list-is-set-at-construction", Answer.DOES_NOT_HOLD, "It is written later.")
+KEPT = AuditAnswer("list-is-read-once", Answer.HOLDS, "It is.", "list-is-used-whole")
+
+
+@pytest.mark.parametrize("options", [(), ("--series", "dynamic-bootstrap-v2")])
+def test_the_release_answers_first_and_decides_nothing(harness, answering, options):
+    answering((OPEN,), (KEPT,))
+    code, out, err = harness("audit", *options)
+    assert code == 0, err
+    name = options[-1] if options else "dynamic-bootstrap"
+    order = ["Kafka 3.9.1 as released\n\ngap      list-is-set-at", f"\n\nThe series {name}\n\nholds    list-is-read"]
+    assert out.startswith(order[0])
+    assert order[1] in out
+    answering((replace(OPEN, claim="somebody-s"),), (KEPT,))
+    assert harness("audit", *options)[0] == 0
+    answering((OPEN,), (AuditAnswer(KEPT.question, Answer.DOES_NOT_HOLD, "It is not.", KEPT.claim),))
+    assert harness("audit", *options)[0] == 1
+
+
+def test_where_the_release_is_asked_nothing_the_series_answers_alone(harness, answering):
+    answering((), (KEPT,))
+    code, out, _ = harness("audit")
+    assert (code, out.splitlines()[0]) == (0, "holds    list-is-read-once  promised by list-is-used-whole")
+
+
+def test_of_sources_and_of_a_jar_the_release_is_not_asked(harness, answering, checkout):
+    answering((OPEN,), ())
+    assert "as released" not in harness("audit", "--sources", checkout)[1]
 
 
 def test_claims_of_ones_own_bring_their_own_questions(harness, checkout, tmp_path):

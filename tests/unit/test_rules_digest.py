@@ -72,3 +72,14 @@ def test_what_a_run_writes_below_the_folder_of_ones_own_scenarios_is_no_rule(tmp
     (tmp_path / "out" / "generated.py").write_text("x")
     (tmp_path / "notes.md").write_text("x")
     assert making_digest_with([tmp_path]) == before
+
+
+def test_what_is_asked_of_stocks_source_is_no_rule_of_judging_and_what_stock_logs_is(tmp_path, monkeypatch):
+    monkeypatch.setattr(rules_digest, "_BUILDS", tmp_path)
+    (tmp_path / "questions").mkdir()
+    before = judging_digest.__wrapped__()
+    (tmp_path / "questions" / "3.9.toml").write_text("x")
+    assert judging_digest.__wrapped__() == before
+    (tmp_path / "noise").mkdir()
+    (tmp_path / "noise" / "3.9.json").write_text("x")
+    assert judging_digest.__wrapped__() != before
