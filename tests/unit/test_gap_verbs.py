@@ -43,9 +43,9 @@ def test_only_the_named_voters_vote(voters, holds):
 @pytest.fixture
 def broker(monkeypatch):
     """A broker that lists brokers and describes the quorum as the test says."""
-    said = SimpleNamespace(brokers=BROKERS, answer=Answer("none"), voters=frozenset({5, 6}))
+    said = SimpleNamespace(brokers=BROKERS, answer=Answer("none"), leader=5, voters=frozenset({5, 6}))
     monkeypatch.setattr(probes, "metadata", lambda *_: ClusterMetadata(said.brokers, {}))
-    monkeypatch.setattr(living, "describe", lambda *_: Description(said.answer, voters=said.voters))
+    monkeypatch.setattr(living, "describe", lambda *_: Description(said.answer, said.leader, voters=said.voters))
     return said
 
 
@@ -54,7 +54,7 @@ def knows(brokers=BROKERS):
     return living.knows_the_living(OBSERVER).sample(world)
 
 
-def test_a_broker_knows_the_living_that_lists_who_runs_and_names_the_leaders_voters(broker):
+def test_a_broker_knows_the_living_that_lists_who_runs_and_names_the_leader_and_its_voters(broker):
     assert knows().ok
 
 
@@ -64,6 +64,7 @@ def test_a_broker_knows_the_living_that_lists_who_runs_and_names_the_leaders_vot
         ("brokers", {**BROKERS, 7: Address("h", 17)}),
         ("brokers", {3: BROKERS[3]}),
         ("answer", Answer("not_controller")),
+        ("leader", 6),
         ("voters", frozenset({0, 5, 6})),
     ],
 )

@@ -16,7 +16,7 @@ from harness.scenario.world import World
 
 @dataclass(frozen=True, slots=True)
 class KnowsTheLiving:
-    """A broker's own metadata lists every running broker and no other, and the quorum described by it is the leader's.
+    """A broker's own metadata lists every running broker and no other, and it describes the leader and its voters.
 
     A broker hands DescribeQuorum on to the controller that it takes for the active one: a lost one does not answer.
     """
@@ -40,9 +40,14 @@ class KnowsTheLiving:
             said = describe(cluster.wire, at)
         except Unreachable as error:
             return Sample(False, {"unreachable": str(error)}, problem=str(error))
-        detail = {"brokers": listed, "answer": str(said.answer), "voters": sorted(said.voters)}
-        is_right = listed == sorted(cluster.brokers) and said.answer.is_done and said.voters == set(quorum.voters)
-        return Sample(is_right, detail)
+        detail = {
+            "brokers": listed,
+            "answer": str(said.answer),
+            "leader": said.leader,
+            "voters": sorted(said.voters),
+        }
+        as_the_leader = said.answer.is_done and (said.leader, said.voters) == (quorum.leader, frozenset(quorum.voters))
+        return Sample(listed == sorted(cluster.brokers) and as_the_leader, detail)
 
 
 @condition
