@@ -34,6 +34,7 @@ from harness.judge.scenario_verdict import (
 )
 from harness.judge.shutdowns import judge_shutdowns
 from harness.judge.taken_over import costs_judged_before, reused_sentences
+from harness.judge.unseen_waits import waits_not_seen
 from harness.model.arms import Role
 from harness.model.candidate_kind import CandidateKind
 from harness.model.costs import Cost
@@ -209,11 +210,12 @@ def _all_reasons(case: _Case, logs: Iterable[Reason], logged: Mapping[str, Evide
 
 
 def _figures_not_judged(case: _Case) -> tuple[str, ...]:
-    """Return which figures and steps could not be judged, and why."""
+    """Return which figures, steps and waits could not be judged, and why."""
     return (
         *sentences.costs_not_judged([cost for cost in case.costs if cost not in case.lost]),
         *in_too_few(case.costs, shipped_limits()),
         *steps_not_read(case.declaration, case.results),
+        *waits_not_seen(case.results),
         *costs_judged_before(case.results),
     )
 

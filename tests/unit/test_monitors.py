@@ -503,6 +503,40 @@ def test_a_node_whose_waits_cannot_be_seen_is_named_once(record, monkeypatch):
     assert record.events == [
         Noted("its single waits for a processor cannot be seen: it has no thread kafka-1-raft-io", 1)
     ]
+    assert monitor.measures()["nodes_with_unseen_waits"] == 1
+
+
+def test_where_every_nodes_waits_are_seen_no_figure_says_otherwise(record, raft_thread):
+    monitor = HostNotStarved(record, cluster_of(SomeNode(NodeState.READY)))
+    monitor._look_at_nodes(RunQueueWaits())
+    assert record.events == []
+    assert "nodes_with_unseen_waits" not in monitor.measures()
+
+
+def test_a_node_that_is_up_only_when_the_look_is_over_is_not_called_unseen(record, monkeypatch):
+    node = SomeNode(NodeState.STARTING)
+    waits = RunQueueWaits()
+    monkeypatch.setattr(waits, "since_last", lambda node: setattr(node, "state", NodeState.READY) or 0.0)
+    monkeypatch.setattr(waits, "unseen", lambda _: "it has no thread kafka-1-raft-io")
+    monitor = HostNotStarved(record, cluster_of(node))
+    monitor._look_at_nodes(waits)
+    assert record.events == []
+    monitor._look_at_nodes(waits)
+    assert len(record.events) == 1
+
+
+@pytest.mark.parametrize(("seen_before", "unseen"), [(True, False), (False, True)])
+def test_a_thread_that_was_seen_and_is_gone_has_ended_and_hid_nothing(raft_thread, monkeypatch, seen_before, unseen):
+    waits, node = RunQueueWaits(), SomeNode(NodeState.READY)
+    if seen_before:
+        waits.since_last(node)
+
+    def gone(*_):
+        raise FileNotFoundError("schedstat")
+
+    monkeypatch.setattr(RaftThreads, "task", gone)
+    assert waits.since_last(node) == 0.0
+    assert bool(waits.unseen(node)) is unseen
 
 
 @pytest.fixture

@@ -73,8 +73,9 @@ class HostNotStarved(Monitor):
         return slowness_of([each for each in list(self._intervals) if each.end - each.seconds / 2 > since])
 
     def measures(self) -> Mapping[str, float]:
-        """Return for how much of the run the host held nodes back."""
-        return {"host_held_back_percent": round(100 * self.slowness(0.0).share)}
+        """Return for how much of the run the host held nodes back, and of how many nodes single waits are hidden."""
+        unseen = {"nodes_with_unseen_waits": len(self._said)} if self._said else {}
+        return {"host_held_back_percent": round(100 * self.slowness(0.0).share), **unseen}
 
     def start(self) -> None:
         """Begin to look."""
@@ -99,16 +100,21 @@ class HostNotStarved(Monitor):
             self._note(-1, now - asleep - _LOOK_EVERY_SECONDS)
             if jumped := clocks.since_last():
                 self._report_stall(HostStalled(NO_NODE, round(jumped, 3)))
-            for node in self.cluster.running:
-                allowed = node.id in self._allowed  # as it was before the look, which may see the end of the stop
-                waited = waits.since_last(node)
-                if not allowed:
-                    self._note(node.id, waited)
-                self._note_blindness(node, waits)
+            self._look_at_nodes(waits)
             if now - self._measured >= _MEASURE_EVERY_SECONDS:
                 self._measured = now
                 self._measure()
             asleep = time.monotonic()
+
+    def _look_at_nodes(self, waits: RunQueueWaits) -> None:
+        """Ask of each node as it was before the look, which may see the end of a stop or of a start."""
+        for node in self.cluster.running:
+            allowed, is_ready = node.id in self._allowed, node.state is NodeState.READY
+            waited = waits.since_last(node)
+            if not allowed:
+                self._note(node.id, waited)
+            if is_ready:
+                self._note_blindness(node, waits)
 
     def _note(self, node: int, seconds: float) -> None:
         """Take a single wait; the part of it that the run's own nodes caused is not the host's doing."""
@@ -126,8 +132,8 @@ class HostNotStarved(Monitor):
         return blame_of_others(newest.own / newest.seconds, newest.others / newest.seconds) if newest else 1.0
 
     def _note_blindness(self, node: Node, waits: RunQueueWaits) -> None:
-        """Say once of a node that its single waits cannot be seen."""
-        if node.state is NodeState.READY and node.id not in self._said and (why := waits.unseen(node)):
+        """Say once of a node that is up that its single waits cannot be seen."""
+        if node.id not in self._said and (why := waits.unseen(node)):
             self._said.add(node.id)
             self.record.write(Noted(f"its single waits for a processor cannot be seen: {why}", node.id))
 
@@ -194,8 +200,11 @@ class RunQueueWaits:
         self._unseen: dict[int, str] = {}
 
     def unseen(self, node: Node) -> str:
-        """Return why waits of a node's present process cannot be seen; empty where they can."""
-        return self._unseen.get(node.pid, "")
+        """Return why no wait of a node's present process could ever be seen; empty where one could.
+
+        A thread that was seen and is gone has ended, as at a crash: that hides nothing.
+        """
+        return "" if node.pid in self._waited else self._unseen.get(node.pid, "")
 
     def since_last(self, node: Node) -> float:
         """Return seconds waited since the last reading of this process; 0 where it cannot be known."""
@@ -213,7 +222,6 @@ class RunQueueWaits:
         if task is None:
             self._unseen[pid] = f"it has no thread kafka-{node}-raft-io"
             return 0.0
-        self._unseen.pop(pid, None)
         waited = int((task / "schedstat").read_text().split()[1])
         before, now = self._waited.get(pid, waited), time.monotonic()
         self._waited[pid] = waited
