@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import assert_never
 
 from harness.base.extend import extended
@@ -34,15 +35,16 @@ def judged_claims(
     proof: Proof | None,
     logged: Mapping[str, Evidence],
     runs: Sequence[RunResult] = (),
+    logged_off: Mapping[str, Evidence] = MappingProxyType({}),
 ) -> tuple[JudgedClaim, ...]:
     """Return every claim with its status: those with a scenario, then those that source and tests settle.
 
-    `ruled` are the scenarios by name, `logged` log lines that claims expect, by claim; `runs` have the figures that
-    claims limit.
+    `ruled` are the scenarios by name, `logged` log lines that claims expect, by claim, `logged_off` those that
+    show with the flag off that it is not inert; `runs` have the figures that claims limit.
     """
     chains = {chain.claim: chain for chain in proof.chains} if proof else {}
     verdicts = [
-        *((claim, *_judge(declaration, claim, ruled, proof, runs)) for claim in declaration.claims),
+        *((claim, *_judge(declaration, claim, ruled, proof, runs, logged_off)) for claim in declaration.claims),
         *((_claim(chain), status, why) for chain, status, why in proof_verdict.settled_without_clusters(proof)),
     ]
     return tuple(
@@ -53,6 +55,7 @@ def judged_claims(
             why=why,
             expected_log=chains[claim.id].evidence if claim.id in chains else "",
             logged=logged.get(claim.id),
+            logged_off=logged_off.get(claim.id),
             expected_level=chains[claim.id].level if claim.id in chains else EXPECTED_LEVEL,
         )
         for claim, status, why in verdicts
@@ -89,19 +92,44 @@ def reasons_of_claims(
     )
 
 
+def reasons_of_flag(declaration: Declaration, logged_off: Mapping[str, Evidence]) -> tuple[Reason, ...]:
+    """Return that the flag is not inert, since the candidate logs with it off what a claim expects with it on.
+
+    Scenarios may end alike although the change is at work; no run's outcome shows it, so it is of the logs.
+    """
+    arm = sentences.arm_name(declaration, Role.OFF)
+    return tuple(
+        Reason(
+            ReasonSource.LOGS,
+            Verdict.HOLD,
+            CellName(claim.scenario, arm),
+            sentences.logged_with_flag_off(declaration, claim, logged_off[claim.id]),
+        )
+        for claim in declaration.claims
+        if claim.id in logged_off
+    )
+
+
 def _claim(chain: ClaimChain) -> Claim:
     """Return a claim without a scenario."""
     return Claim(chain.claim, chain.text, "", {}, chain.source)
 
 
 def _judge(
-    declaration: Declaration, claim: Claim, ruled: Ruled, proof: Proof | None, runs: Sequence[RunResult]
+    declaration: Declaration,
+    claim: Claim,
+    ruled: Ruled,
+    proof: Proof | None,
+    runs: Sequence[RunResult],
+    logged_off: Mapping[str, Evidence],
 ) -> tuple[ClaimStatus, str]:
     by_source = proof_verdict.refuted_by_source(claim, proof)
     if by_source:
         return ClaimStatus.REFUTED, by_source
     if broken := broken_limits(claim, runs):
         return ClaimStatus.REFUTED, f"{claim.scenario}: {'; '.join(broken)}."
+    if Role.OFF in claim.expected and claim.id in logged_off:
+        return ClaimStatus.REFUTED, sentences.logged_with_flag_off(declaration, claim, logged_off[claim.id])
     ruling = _ruling_on(claim, ruled)
     if ruling is None:
         return ClaimStatus.UNTESTED, f"The scenario {claim.scenario} was not run."

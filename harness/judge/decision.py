@@ -9,7 +9,7 @@ from types import MappingProxyType
 from harness.judge import sentences
 from harness.judge.acknowledgements import judge_acknowledgements
 from harness.judge.against import against, not_fixed
-from harness.judge.claim_verdict import judged_claims, reasons_of_claims
+from harness.judge.claim_verdict import judged_claims, reasons_of_claims, reasons_of_flag
 from harness.judge.costs.beside_base import costs_of
 from harness.judge.costs.lacking import lacking, reasons_of_lacking
 from harness.judge.costs.limits import shipped_limits
@@ -78,6 +78,7 @@ def decide(
     coverage: Coverage | None = None,
     evidence: Sequence[FileDigest] = (),
     logged: Mapping[str, Evidence] = MappingProxyType({}),
+    logged_off: Mapping[str, Evidence] = MappingProxyType({}),
     not_compared: str = "",
     not_read: Sequence[str] = (),
     power: Power | None = None,
@@ -87,15 +88,19 @@ def decide(
 
     What was declared and has no result, or was claimed and could not be tested, is INCONCLUSIVE by name. Results of
     what was not declared, such as repeats that an earlier plan left in the folder, do not count. `evidence` are the
-    files that are judged, which are only shown. `logged` are log lines that claims expect, by claim; `not_compared`
-    says why the logs of these results were not compared, in a sentence, `not_read` what of them was not; `power` is
-    what the suite was seen to notice; `not_measured` says of a SHIP that nobody knows by today's rules.
+    files that are judged, which are only shown. `logged` are log lines that claims expect, by claim, `logged_off`
+    those that are logged with the flag off as well, and not by base; `not_compared` says why the logs of these results
+    were not compared, in a sentence, `not_read` what of them was not; `power` is what the suite was seen to notice;
+    `not_measured` says of a SHIP that nobody knows by today's rules.
     Commands that run a cell again are made from `request`, or from the command that was given.
     """
     request = request or record_of(Request, declaration.argv)
     case = _case_of(declaration, results, proof)
-    logs = reasons_of_logs(
-        declaration.compared, declaration.flag_key, contrasts, proof, _cells(declaration, case.ruled), not_compared
+    logs = (
+        *reasons_of_flag(declaration, logged_off),
+        *reasons_of_logs(
+            declaration.compared, declaration.flag_key, contrasts, proof, _cells(declaration, case.ruled), not_compared
+        ),
     )
     reasons = _all_reasons(case, logs, logged)
     verdict = worst(reason.weight for reason in reasons)
@@ -126,7 +131,7 @@ def decide(
         repeats=declaration.repeats,
         arms=declaration.arms,
         scenarios=tuple(judged_scenario(declaration, request, each, counting) for each in case.ruled.values()),
-        claims=judged_claims(declaration, case.ruled, proof, logged, case.results),
+        claims=judged_claims(declaration, case.ruled, proof, logged, case.results, logged_off),
         runs=tuple(runs[result.key] for result in case.shown),
         contrasts=tuple(contrasts),
         proof=proof,

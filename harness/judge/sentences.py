@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import assert_never
 
-from harness.base.text import listed
+from harness.base.text import cut, listed
 from harness.judge.table import Ruling
 from harness.model.arms import GIVEN, RELEASE, Arm, Role
 from harness.model.claims import Claim
 from harness.model.costs import Cost
 from harness.model.declaration import Declaration
 from harness.model.proof import ChangedMethod, Coverage
-from harness.model.runs import RunResult, Verdict
+from harness.model.runs import Evidence, RunResult, Verdict
 from harness.model.verdict import CellOutcome, CellState, Effect, Inertness
 
 _REASON_LIMIT = 300
@@ -187,6 +187,16 @@ def unlogged_claim(declaration: Declaration, claim: Claim, pattern: str) -> str:
     """Return the gap that a claim leaves whose log line is missing."""
     arm = arm_name(declaration, Role.ON)
     return f"The claim {claim.id} lacks its evidence: {arm} logs no line that matches {pattern} in {claim.scenario}."
+
+
+def logged_with_flag_off(declaration: Declaration, claim: Claim, line: Evidence) -> str:
+    """Return that the flag is not inert by a line that a claim expects with the flag on alone."""
+    control = declaration.control_of(Role.OFF)
+    off, on = arm_name(declaration, Role.OFF), arm_name(declaration, Role.ON)
+    return (
+        f"{claim.scenario}: the flag is not inert: {off} logs what the claim {claim.id} expects of {on}, and "
+        f"{control.name if control else 'base'} does not: {cut(line.excerpt, _REASON_LIMIT)} ({line.place})."
+    )
 
 
 def claim_without_flag(claim: Claim, flag_key: str) -> str:

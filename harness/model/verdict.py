@@ -206,7 +206,8 @@ class JudgedClaim(Claim):
     """A claim with what runs, source and tests say of it and `why`; some have no scenario.
 
     `expected_log` is the pattern of a log line on the `on` arm, `expected_level` the worst level at which it is
-    expected, `logged` such a line; empty and None where the claim expects none, or none was found.
+    expected, `logged` such a line; empty and None where the claim expects none, or none was found. `logged_off` is one
+    that only the `off` arm has beside it, and so no control: the flag is not inert.
     """
 
     status: ClaimStatus
@@ -214,6 +215,7 @@ class JudgedClaim(Claim):
     expected_log: str = ""
     logged: Evidence | None = None
     expected_level: str = EXPECTED_LEVEL
+    logged_off: Evidence | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,6 +93,7 @@ class ClaimView:
     tests: tuple[ClaimedTest, ...]
     expected_log: str
     logged: Quote | None
+    logged_off: Quote | None
     limits: str
 
 
@@ -161,6 +162,7 @@ def _claim(record: VerdictRecord, claim: JudgedClaim, text: int) -> ClaimView:
         chains[0].tests if chains else (),
         cut(claim.expected_log, text),
         quote_of(claim.logged, text) if claim.logged else None,
+        quote_of(claim.logged_off, text) if claim.logged_off else None,
         ", ".join(f"{describe(figure)} {most:g} at most" for figure, most in claim.limits.items()),
     )
 

@@ -10,7 +10,7 @@ from harness.base.text import cut
 from harness.model.arms import Arm, Role
 from harness.model.expectations import Met
 from harness.model.runs import Evidence
-from harness.model.verdict import CellState, JudgedCell, JudgedRun, JudgedScenario, Standing, VerdictRecord
+from harness.model.verdict import CellState, Inertness, JudgedCell, JudgedRun, JudgedScenario, Standing, VerdictRecord
 from harness.report.figures import inline_figures
 from harness.report.limits import kept
 from harness.report.links import Link, Quote, evidence_link, journal_link, quote_of
@@ -97,12 +97,14 @@ def _is_odd(scenario: JudgedScenario) -> bool:
 def inertness(record: VerdictRecord) -> tuple[InertnessView, ...]:
     """Return a row per scenario that was declared for an arm with the flag off."""
     found = []
+    by_logs = {claim.scenario for claim in record.claims if claim.logged_off}
     for scenario in record.scenarios:
         shown = {cell.role: cell.label for cell in scenario.cells}
         if Role.OFF in shown:
             control = shown.get(Role.BASE_OFF) or shown.get(Role.BASE, "not run")
             ends = (control, shown[Role.OFF])
-            row = InertnessView(f"scenario-{slug(scenario.name)}", scenario.name, *ends, scenario.inertness)
+            means = f"{Inertness.NOT_INERT} by its logs" if scenario.name in by_logs else scenario.inertness
+            row = InertnessView(f"scenario-{slug(scenario.name)}", scenario.name, *ends, means)
             found.append(row)
     return tuple(found)
 

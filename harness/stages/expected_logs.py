@@ -1,4 +1,4 @@
-"""The log lines that claims expect, looked for in the runs of the candidate as it is claimed to work."""
+"""The log lines that claims expect, looked for in runs of the candidate: as it is claimed to work, and switched off."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from harness.base.errors import HarnessError
 from harness.base.text import cut
 from harness.model.arms import Role
+from harness.model.declaration import Declaration
 from harness.model.proof import ClaimChain
 from harness.model.runs import Evidence, RunResult
 from harness.rundir.directory import RunDirectory
@@ -25,18 +26,43 @@ def expected_lines(
 
     A log that is gone is a HarnessError.
     """
+    found = {chain.claim: _first_of(directory, _of(results, Role.ON, chain), chain) for chain in chains}
+    return {claim: line for claim, line in found.items() if line}
+
+
+def lines_with_flag_off(
+    directory: RunDirectory, declaration: Declaration, results: Sequence[RunResult], chains: Iterable[ClaimChain]
+) -> Mapping[str, Evidence]:
+    """Return, by claim, the first such line on the `off` arm, where its control ran too and logs none in any scenario.
+
+    What the control logs somewhere it may have left out here by chance. A line that names the flag tells of its
+    setting, and is no effect of the change. A log that is gone is a HarnessError.
+    """
+    control = declaration.control_of(Role.OFF)
+    beside = [result for result in results if control and result.arm == control.name and result.outcome.is_decided]
     found = {}
     for chain in chains:
-        runs = [directory.run(r.key) for r in results if r.role is Role.ON and r.scenario == chain.scenario]
-        line = _first(directory.path, runs, re.compile(chain.evidence.encode())) if chain.evidence else None
-        if line:
+        ran_too = any(result.scenario == chain.scenario for result in beside)
+        line = _first_of(directory, _of(results, Role.OFF, chain), chain, declaration.flag_key) if ran_too else None
+        if line and not _first_of(directory, beside, chain):
             found[chain.claim] = line
     return found
 
 
-def _first(run_dir: Path, runs: Iterable[RunFolder], wanted: re.Pattern[bytes]) -> Evidence | None:
-    paths = (path for run in runs for path in _log_files(run))
-    return next(filter(None, (_match(run_dir, path, wanted) for path in paths)), None)
+def _of(results: Iterable[RunResult], role: Role, chain: ClaimChain) -> list[RunResult]:
+    """Return the runs of a role in a claim's scenario."""
+    return [result for result in results if result.role is role and result.scenario == chain.scenario]
+
+
+def _first_of(
+    directory: RunDirectory, results: Iterable[RunResult], chain: ClaimChain, but_for: str = ""
+) -> Evidence | None:
+    """Return the first line of these runs that a claim expects, if it expects one; none that has `but_for` in it."""
+    if not chain.evidence:
+        return None
+    wanted, unwanted = re.compile(chain.evidence.encode()), but_for.encode()
+    paths = (path for result in results for path in _log_files(directory.run(result.key)))
+    return next(filter(None, (_match(directory.path, path, wanted, unwanted) for path in paths)), None)
 
 
 def _log_files(run: RunFolder) -> list[str]:
@@ -45,7 +71,7 @@ def _log_files(run: RunFolder) -> list[str]:
     return [file for node in sorted(logs, key=lambda n: n.node_role != "observer") for file in node.files]
 
 
-def _match(run_dir: Path, path: str, wanted: re.Pattern[bytes]) -> Evidence | None:
+def _match(run_dir: Path, path: str, wanted: re.Pattern[bytes], unwanted: bytes) -> Evidence | None:
     if not (run_dir / path).is_file():
         raise HarnessError(
             f"{run_dir / path} is gone, and a claim expects a line in it.",
@@ -53,6 +79,6 @@ def _match(run_dir: Path, path: str, wanted: re.Pattern[bytes]) -> Evidence | No
         )
     with (run_dir / path).open("rb") as lines:
         for number, line in enumerate(lines, 1):
-            if len(line) <= _MOST_BYTES and wanted.search(line):
+            if len(line) <= _MOST_BYTES and wanted.search(line) and not (unwanted and unwanted in line):
                 return Evidence(path, number, cut(line.decode("utf-8", "replace").strip(), _EXCERPT))
     return None

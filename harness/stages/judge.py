@@ -18,7 +18,7 @@ from harness.model.verdict import VerdictRecord
 from harness.model.verdict_schema import check_record
 from harness.rundir.directory import RunDirectory
 from harness.stages.compared_logs import why_not_compared
-from harness.stages.expected_logs import expected_lines
+from harness.stages.expected_logs import expected_lines, lines_with_flag_off
 from harness.stages.inventory import take_inventory
 from harness.stages.power_data import dated, known_power, why_unknown
 from harness.stages.rollout_result import judge_rollout, report_rollout
@@ -46,6 +46,7 @@ def judge_run(directory: RunDirectory) -> VerdictRecord:
     gap = why_not_compared(directory) if declaration.compared else ""
     request = directory.request.read_if_exists()
     power = known_power(declaration, request)
+    chains = proof.chains if proof else ()
     totals = directory.logs.totals.read_if_exists() if declaration.compared and not gap else None
     record = decide(
         declaration,
@@ -55,7 +56,8 @@ def judge_run(directory: RunDirectory) -> VerdictRecord:
         request=request,
         coverage=directory.proof(declaration.candidate).coverage.read_if_exists(),
         evidence=take_inventory(directory, [result.key for result in results]),
-        logged=expected_lines(directory, results, proof.chains if proof else ()),
+        logged=expected_lines(directory, results, chains),
+        logged_off=lines_with_flag_off(directory, declaration, results, chains),
         not_compared=gap,
         not_read=totals.left_out if totals else (),
         power=power,

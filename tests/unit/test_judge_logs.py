@@ -3,13 +3,17 @@
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from test_judge import BROKEN, FIX, FLAG, GUARD, SOUND, STARVED, H, R, declare, ran, rests
 
 from harness.judge.decision import decide
 from harness.judge.log_verdict import describe_rate
+from harness.model.arms import Role
 from harness.model.findings import Contrast, Finding, FindingKind, Significance, StockRate
 from harness.model.proof import ERROR_ADDED, ClaimChain, Difference, Severity
 from harness.model.runs import Evidence, Verdict
+from harness.model.verdict import ClaimStatus
 
 FOUND = Finding(
     FindingKind.NEW, "It failed (…)", "turn2", "voter", "start", "ERROR", "a.B", 0, 6, "", "ERROR It failed (x)", (),
@@ -339,3 +343,50 @@ def test_a_new_error_that_a_claim_expects_decides_nothing():
     results = ran("turn2", [R, R, R], [R, R, R], [H, H, H])
     record = decide(plan, results, proof, [Contrast("stock", "patched-on", (FEW,))], logged={FIX.id: LINE})
     assert record.verdict is Verdict.SHIP
+
+
+OFF_LINE = Evidence("runs/turn2/patched-off/1/3.log", 9, "It failed (y)")
+NOT_INERT = (
+    "turn2: the flag is not inert: patched-off logs what the claim follows-moved-voters expects of patched-on, and "
+    "stock does not: It failed (y) (runs/turn2/patched-off/1/3.log:9)."
+)
+
+
+def with_flag_off(claim=FIX, line=OFF_LINE):
+    """Judge turn2, in which all goes as claimed, and such a line was logged with the flag off."""
+    plan = declare("turn2", claims=(claim,))
+    proof = replace(SOUND, chains=(replace(EXPECTS, claim=claim.id),))
+    found = {claim.id: line} if line else {}
+    return decide(plan, ran("turn2", R, R, H), proof, logged={claim.id: LINE}, logged_off=found)
+
+
+def test_the_line_of_a_claim_that_is_logged_with_the_flag_off_is_a_hold_that_quotes_it():
+    record = with_flag_off()
+    assert (record.verdict, rests(record)[0]) == (Verdict.HOLD, NOT_INERT)
+    assert record.claims[0].logged_off == OFF_LINE
+    assert with_flag_off(line=None).verdict is Verdict.SHIP
+    assert with_flag_off(line=None).claims[0].logged_off is None
+
+
+@pytest.mark.parametrize("says_of_off", [True, False])
+def test_only_a_claim_that_speaks_of_the_flag_switched_off_is_refuted_by_such_a_line(says_of_off):
+    expected = FIX.expected if says_of_off else {role: FIX.expected[role] for role in (Role.BASE, Role.ON)}
+    (claim,) = with_flag_off(replace(FIX, expected=expected)).claims
+    assert (claim.status is ClaimStatus.REFUTED, claim.why == NOT_INERT) == (says_of_off, says_of_off)
+
+
+def test_such_a_line_is_named_before_the_lines_that_no_claim_expects():
+    plan = declare("turn2", repeats=3, claims=(FIX,))
+    contrasts = [Contrast("stock", "patched-on", (replace(FOUND, template="Another one"),))]
+    record = decide(plan, ran("turn2", [R] * 3, [R] * 3, [H] * 3), SOUND, contrasts, logged_off={FIX.id: OFF_LINE})
+    assert rests(record)[0] == NOT_INERT
+    assert len(rests(record)) == 2
+
+
+@given(lines=st.dictionaries(st.sampled_from(["a", "b", "c"]), st.just(OFF_LINE)), on=st.sampled_from([R, H, BROKEN]))
+def test_each_such_line_is_one_more_reason_and_never_makes_a_verdict_better(lines, on):
+    claims = tuple(replace(FIX, id=name) for name in "abc")
+    plan, results = declare("turn2", claims=claims), ran("turn2", R, R, on)
+    before, after = (decide(plan, results, SOUND, logged_off=found) for found in ({}, lines))
+    assert len(after.reasons) == len(before.reasons) + len(lines)
+    assert after.verdict is (Verdict.HOLD if lines else before.verdict)

@@ -280,6 +280,22 @@ def test_the_line_that_a_claim_expects_is_quoted_from_a_log_of_the_on_arm(tmp_pa
     assert (claims[1].expected_log, claims[1].logged) == ("", None)
 
 
+def test_a_claims_line_that_is_logged_with_the_flag_off_is_linked_and_its_scenario_says_so(tmp_path: Path) -> None:
+    log = "runs/turn2/patched-off/1/nodes/3/server.log"
+    folder = sample_run.write_sample(tmp_path)
+    assert "The same with the flag off" not in render_html(judged(folder), journals())
+    (folder / log).write_text(f"{sample_run.UPDATE}\n")
+    record = judged(folder)
+    page = render_html(record, journals())
+    claims = page[page.index('id="claims"') : page.index('id="tested"')]
+    assert record.verdict is Verdict.HOLD
+    assert f"The same with the flag off</dt><dd><q>{sample_run.UPDATE[:20]}" in claims
+    assert f'href="{log}' in claims
+    assert [each.means for each in report_context(record, journals()).inertness if each.scenario == "turn2"] == [
+        "not inert by its logs"
+    ]
+
+
 def test_an_expected_line_that_no_log_has_is_said_to_be_missing() -> None:
     record = document()
     unlogged = replace(record, claims=tuple(replace(claim, logged=None) for claim in record.claims))
