@@ -87,7 +87,8 @@ class Line:
     `class_files` the one that the raft module is compiled for. `commands` maps scripts of bin/ to their main classes,
     `timeouts` server properties to Kafka's defaults in milliseconds, `requests` the probes' requests to the lowest and
     highest version of each, and `slow_tests` upstream's slowest tests to their seconds. `metric_reporters` is what a
-    node's server property of that name must hold for Kafka to report by JMX beside others. `known_crashes` maps texts
+    node's server property of that name must hold for Kafka to report by JMX beside others. `registers_endpoints` says
+    that a voter which listens elsewhere than the voter set says is sure to announce it. `known_crashes` maps texts
     of errors that end released jars now and then to where that defect is described. `config_options` maps scripts of
     bin/ to what they call the file of a client's properties, where that is not --command-config.
     """
@@ -105,6 +106,7 @@ class Line:
     lock: Pins
     slow_tests: Mapping[str, float]
     metric_reporters: str = "org.apache.kafka.common.metrics.JmxReporter"
+    registers_endpoints: bool = False
     known_crashes: Mapping[str, str] = field(default_factory=dict)
     config_options: Mapping[str, str] = field(default_factory=dict)
 

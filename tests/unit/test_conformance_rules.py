@@ -1,5 +1,6 @@
 """Raft's rules: each history forged by hand breaks just one; whatever a small model of Raft does breaks none."""
 
+import math
 import random
 from dataclasses import replace
 
@@ -178,6 +179,12 @@ def look(at, *fetched, slow=1.0, epoch=3):
 def by_own_clock(looked, ahead):
     """A look with the leader's own entry, by a clock that is so many seconds ahead."""
     return replace(looked, fetched={**looked.fetched, looked.leader: looked.at + ahead})
+
+
+def elsewhere(seconds, first=1005.0, *, node=1, every=0.5, slow=1.0):
+    """Looks at node 0, which names another address of a node than its own, and from which all have just fetched."""
+    looks = (look(first + at * every, *[first + at * every] * 2, slow=slow) for at in range(int(seconds / every) + 1))
+    return [replace(each, elsewhere=frozenset({node})) for each in looks]
 
 
 SILENT = [look(1003.0, 1003.0, 1003.0), look(1010.0, 1003.0, 1003.0), look(1011.5, 1003.0, 1003.0)]
@@ -402,6 +409,18 @@ FORGED = {
     "a leader whom nobody ever fetched from stays": (
         "check_quorum",
         history(elected(3), [FOLLOWS], looks=[look(at, -1.0, -1.0) for at in (1003.0, 1009.0, 1010.5)]),
+    ),
+    "a voter that follows and fetches never announces where it listens": (
+        "endpoint_is_announced",
+        history([*elected(3), version(2, 1)], [FOLLOWS], looks=elsewhere(21)),
+    ),
+    "a voter that moved once more announces nothing from then on": (
+        "endpoint_is_announced",
+        history([*elected(3), version(2, 1)], [FOLLOWS], looks=[*elsewhere(15), *elsewhere(21, 1030.0)]),
+    ),
+    "a voter announces nothing on a host that is slower by half, for longer by half": (
+        "endpoint_is_announced",
+        history([*elected(3), version(2, 1)], [FOLLOWS], looks=elsewhere(31, slow=1.5)),
     ),
     "a controller is active where another node leads": (
         "active_controller_leads",
@@ -690,6 +709,53 @@ FORGED = {
 }
 
 ALLOWED = {
+    "a voter announces where it listens at its third try": history(
+        [*elected(3), version(2, 1)], [FOLLOWS], looks=elsewhere(19)
+    ),
+    "a voter announces where it listens late on a slow host": history(
+        [*elected(3), version(2, 1)], [FOLLOWS], looks=elsewhere(28, slow=1.5)
+    ),
+    "a voter announces nothing on a host that starves nodes": history(
+        [*elected(3), version(2, 1)], [FOLLOWS], looks=elsewhere(60, slow=math.inf)
+    ),
+    "a voter announces nothing, and for a moment nobody knows whether it is up": history(
+        [*elected(3), version(2, 1)], [FOLLOWS], looks=[*elsewhere(15), *elsewhere(15, 1024.0)]
+    ),
+    "a voter announces nothing to a leader that has another epoch next": history(
+        [*elected(3), version(2, 1)],
+        [FOLLOWS, later(15, step(state(FOLLOWER, 3, 0), state(FOLLOWER, 4, 2)))],
+        looks=[*elsewhere(15), *(replace(each, leader=2, epoch=4) for each in elsewhere(15, 1020.5))],
+    ),
+    "a voter was restarted in the epoch before it announced anything": history(
+        [*elected(3), version(2, 1)], [FOLLOWS, later(18, Booted), later(18, FOLLOWS)], looks=elsewhere(35)
+    ),
+    "a voter that did not get through to the leader announces nothing": history(
+        [*elected(3), version(2, 1)],
+        [FOLLOWS],
+        looks=[replace(each, fetched={**each.fetched, 1: 1004.0}) for each in elsewhere(60)],
+    ),
+    "a voter stands for election instead of announcing where it listens": history(
+        [*elected(3), version(2, 1)],
+        [FOLLOWS, later(3, step(state(FOLLOWER, 3, 0), state(UNATTACHED, 4)))],
+        looks=elsewhere(60),
+    ),
+    "a leader that moved announces nothing: it follows nobody": history(
+        [*elected(3), version(2, 1)], [FOLLOWS], looks=elsewhere(60, node=0)
+    ),
+    "a voter announces nothing while another one joins": history(
+        [*elected(3), version(2, 1)],
+        [FOLLOWS],
+        looks=[
+            *elsewhere(15),
+            *(replace(each, fetched={**each.fetched, 3: each.at}) for each in elsewhere(15, 1020.5)),
+        ],
+    ),
+    "a quorum whose voters are those of the configuration has none to write down": history(
+        elected(3), [FOLLOWS], looks=elsewhere(60)
+    ),
+    "a quorum has become dynamic only lately": history(
+        [*elected(3), later(40, version(2, 1))], [FOLLOWS], looks=elsewhere(55)
+    ),
     "a vote is forgotten once the epoch has a leader, or another epoch began": history(
         [
             begin(state(UNATTACHED, 3, voted=1)),

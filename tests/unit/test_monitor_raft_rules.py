@@ -10,7 +10,7 @@ from harness.cluster.address import Address
 from harness.cluster.node import NodeState
 from harness.cluster.probes import Quorum
 from harness.cluster.watch import Look
-from harness.kafka.release_lines import Mode
+from harness.kafka.release_lines import Mode, line_of
 from harness.model.events import Noted, RoleChanged
 from harness.model.incidents import Incident, IncidentKind
 from harness.model.runs import Evidence
@@ -53,7 +53,7 @@ class LoggingNode:
     was_started = True
 
     def __init__(self, number, folder):
-        self.id, self.state = number, NodeState.READY
+        self.id, self.state, self.line = number, NodeState.READY, line_of("3.9.1")
         self.config = SimpleNamespace(controller=Address("h", number))
         self.log_file = folder / str(number) / "server.log"
         self.figures_file = folder / str(number) / "figures.txt"
@@ -68,11 +68,18 @@ class LoggingNode:
 
     def went(self, before, state, ago=0.0, word="Completed", log=""):
         """Log a step from one state to another."""
+        self._says("QuorumState", f"{word} transition to {state} from {before}", ago, log)
+
+    def applies(self, kraft_version, ago):
+        """Log that a KRaftVersionRecord was read."""
+        told = f"Latest kraft.version is KRAFT_VERSION_{kraft_version} at offset 2"
+        self._says("internals.KRaftControlRecordStateMachine", told, ago)
+
+    def _says(self, logger, text, ago, log=""):
         at = time.time() - ago
         stamp = f"{time.strftime('%Y-%m-%d %H:%M:%S', time.gmtime(at))},{int(at % 1 * 1000):03d}"
         with (self.log_file.with_name(log) if log else self.log_file).open("a") as stream:
-            step = f"{word} transition to {state} from {before}"
-            stream.write(f"[{stamp}] INFO [RaftManager id={self.id}] {step} (org.apache.kafka.raft.QuorumState)\n")
+            stream.write(f"[{stamp}] INFO [RaftManager id={self.id}] {text} (org.apache.kafka.raft.{logger})\n")
 
     def counts(self, state, epoch, leader, ago):
         """Have metrics tell of a state."""
@@ -236,6 +243,34 @@ def test_a_voter_whose_new_address_stays_unknown_is_told_and_measured_and_breaks
     watching.on_look(Look(111.0, Quorum(0, 2, endpoints={1: Address("h", 1)}), {}), 1)
     watching.on_look(Look(130.0, Quorum(0, 2, endpoints=named), {}), 1)
     assert watching.measures()["endpoint_unregistered_seconds"] == 10.0
+
+
+@pytest.mark.parametrize(
+    ("leader", "voter", "seconds", "broken"),
+    [
+        ("4.1.2", "4.3.1", 24, ["endpoint_is_announced"]),
+        ("4.1.2", "4.1.2", 15, []),
+        ("4.1.2", "4.0.2", 24, []),
+        ("3.9.1", "4.1.2", 24, []),
+    ],
+)
+def test_a_voter_that_is_sure_to_announce_itself_breaks_a_rule_where_it_does_not(
+    record, nodes, watching, leader, voter, seconds, broken
+):
+    for node, release in zip(nodes, (leader, voter, voter), strict=True):
+        node.line = line_of(release)
+    nodes[0].went("null", FOLLOWER.format(1, 1), ago=70)
+    nodes[0].went(FOLLOWER.format(1, 1), CANDIDATE.format(2), ago=61)
+    nodes[0].went(CANDIDATE.format(2), LEADER.format(2), ago=60)
+    nodes[0].applies(kraft_version=1, ago=59)
+    nodes[1].went("null", FOLLOWER.format(2, 0), ago=59)
+    now, named = time.monotonic(), {0: Address("h", 0), 1: Address("h", 91), 2: Address("h", 2)}
+    for ago in range(seconds, -1, -1):
+        fetched = {0: -1.0, 1: time.time() - ago, 2: time.time() - ago}
+        quorum = Quorum(0, 2, 9, endpoints=named, leaders=((2, 0),), fetched={0: fetched})
+        watching.on_look(Look(now - ago, quorum, {}), 17)
+    watching.after_fault()
+    assert [incident.name for incident, _ in record.incidents] == broken
 
 
 def silent_leader(nodes, watching, host=None):

@@ -40,13 +40,14 @@ def check_quorum(history: History) -> Iterator[Violation]:
         return
     began = _beginnings(history)
     snapshots = [kept.place for kept in history.of(SnapshotKept) if kept.fetched]
-    in_turn = sorted(history.looks, key=_whose)  # while two say that they lead, both answer each look
-    for (leader, epoch), looks in groupby(in_turn, key=_whose):
+    in_turn = sorted(history.looks, key=whose)  # while two say that they lead, both answer each look
+    for (leader, epoch), looks in groupby(in_turn, key=whose):
         if (leader, epoch) in began:
             yield from _unfetched(list(looks), began[leader, epoch], timeout * CHECK_QUORUM_FACTOR, snapshots)
 
 
-def _whose(look: Looked) -> tuple[int, int]:
+def whose(look: Looked) -> tuple[int, int]:
+    """Return the leader and the epoch of an answer."""
     return look.leader, look.epoch
 
 
@@ -65,6 +66,12 @@ def silent_seconds(look: Looked) -> float:
     if not needed:
         return 0.0
     return _now(look) - in_turn[needed - 1] if in_turn[needed - 1] >= 0 else math.inf
+
+
+def seconds_since_fetch(look: Looked, voter: int) -> float:
+    """Return how long ago a voter last fetched, by the leader's account; infinite where it never did."""
+    at = look.fetched.get(voter, -1.0)
+    return _now(look) - at if at >= 0 else math.inf
 
 
 def _now(look: Looked) -> float:

@@ -221,6 +221,8 @@ class Looked:
     """A leader's answer to DescribeQuorum, asked at a moment (seconds since 1970): when voters last fetched (-1 never).
 
     `slow` is how many times longer everything took on that host lately; `line` is the journal's, 0 for none.
+    `elsewhere` are voters that are up and that the answer names at another address than theirs, of Kafkas that are sure
+    to announce it (`registers_endpoints` of a release line).
     """
 
     at: float
@@ -229,6 +231,7 @@ class Looked:
     fetched: Mapping[int, float]
     slow: float = 1.0
     line: int = 0
+    elsewhere: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

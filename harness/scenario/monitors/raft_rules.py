@@ -10,8 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
+from harness.cluster.address import Address
 from harness.cluster.cluster import Cluster
-from harness.cluster.conformance.endpoints import PERIODS_IN_FETCH_TIMEOUTS, Unregistered, follow
+from harness.cluster.conformance.endpoints import PERIODS_IN_FETCH_TIMEOUTS, Unregistered, follow, wrong
 from harness.cluster.conformance.history import History, Violation
 from harness.cluster.conformance.leader_rules import silent_seconds
 from harness.cluster.conformance.observations import DiskReplaced, Looked, Place, Said, Transitioned
@@ -86,7 +87,8 @@ class RaftRules(Monitor):
         with self._lock:
             for epoch, leader in look.quorum.leaders:
                 if fetched := look.quorum.fetched.get(leader):
-                    self._take(Looked(at, leader, epoch, fetched, line=line), look.at)
+                    elsewhere = self._sure_to_announce(look) if leader == look.quorum.leader else frozenset()
+                    self._take(Looked(at, leader, epoch, fetched, line=line, elsewhere=elsewhere), look.at)
             self._follow_endpoints(look)
             if look.at - self._read_at >= _READ_EVERY_SECONDS:
                 self._read_at = look.at
@@ -131,8 +133,7 @@ class RaftRules(Monitor):
         """Tell of a voter whose present address the voter set does not come to know."""
         if not look.quorum.endpoints:
             return
-        endpoints = self.cluster.endpoints
-        there = {node.id: endpoints[node.id] for node in self.cluster.voters if node.state is NodeState.READY}
+        there = self._present()
         self._unregistered = follow(self._unregistered, look.at, look.quorum.endpoints, there)
         for node, since in self._unregistered.since.items():
             if look.at - since > _REGISTERED_SECONDS and node not in self._told:
@@ -141,16 +142,31 @@ class RaftRules(Monitor):
                 text = f"{story} {there[node]}, for {look.at - since:.0f} s: UpdateRaftVoter is overdue (KAFKA-16538)"
                 self.record.write(Noted(text, node))
 
+    def _present(self) -> Mapping[int, Address]:
+        """Return where each controller that is up listens."""
+        endpoints = self.cluster.endpoints
+        return {node.id: endpoints[node.id] for node in self.cluster.voters if node.state is NodeState.READY}
+
+    def _sure_to_announce(self, look: Look) -> frozenset[int]:
+        """Return the voters that the leader names elsewhere than they listen, of lines that tell it for sure."""
+        nodes, named = self.cluster.nodes, look.quorum.endpoints
+        if not named or not nodes[look.quorum.leader].line.registers_endpoints:
+            return frozenset()
+        return frozenset(node for node in wrong(named, self._present()) if nodes[node].line.registers_endpoints)
+
     def _take(self, look: Looked, now: float) -> None:
-        """Keep an answer that may say something: of a silent majority, of its end, of another leader or voter set."""
+        """Keep an answer that may say something: of a silent majority, of a voter elsewhere, of the end of either.
+
+        Of another leader or voter set likewise.
+        """
         last = self._newest.get(look.leader)
         is_silent = silent_seconds(look) >= _SILENT_SECONDS
         is_new = last is None or (last.epoch, last.fetched.keys()) != (look.epoch, look.fetched.keys())
-        was_silent = last is not None and silent_seconds(last) >= _SILENT_SECONDS
+        was_telling = last is not None and (silent_seconds(last) >= _SILENT_SECONDS or bool(last.elsewhere))
         self._newest[look.leader] = look
-        if is_silent:
+        if is_silent or look.elsewhere:
             self._looks.append(replace(look, slow=_factor(self._slowness(now - _WINDOW_SECONDS))))
-        elif is_new or was_silent:
+        elif is_new or was_telling:
             self._looks.append(look)
 
     def _slowness(self, since: float) -> Slowness:
