@@ -82,6 +82,7 @@ def decide(
     not_compared: str = "",
     not_read: Sequence[str] = (),
     power: Power | None = None,
+    power_measured: str = "",
     not_measured: str = "",
 ) -> VerdictRecord:
     """Judge scenarios and claims, the jar itself, its figures and its logs: HOLD beats INCONCLUSIVE beats SHIP.
@@ -91,7 +92,7 @@ def decide(
     files that are judged, which are only shown. `logged` are log lines that claims expect, by claim, `logged_off`
     those that are logged with the flag off as well, and not by base; `not_compared` says why the logs of these results
     were not compared, in a sentence, `not_read` what of them was not; `power` is what the suite was seen to notice;
-    `not_measured` says of a SHIP that nobody knows by today's rules.
+    `power_measured` says when that was seen, `not_measured` of a SHIP that nobody knows it by today's rules.
     Commands that run a cell again are made from `request`, or from the command that was given.
     """
     request = request or record_of(Request, declaration.argv)
@@ -114,7 +115,9 @@ def decide(
     record = VerdictRecord(
         schema=SCHEMA,
         verdict=verdict,
-        sentence=sentences.headline(verdict, rests_on(verdict, reasons), declaration, case.rows, changed, noticeable),
+        sentence=sentences.headline(
+            verdict, rests_on(verdict, reasons), declaration, case.rows, changed, noticeable, power_measured
+        ),
         against=against(
             verdict,
             declaration,
@@ -150,6 +153,7 @@ def decide(
         cpu_seconds=declaration.cpu_seconds,
         kind=declaration.kind,
         would_show=noticeable,
+        would_show_measured=power_measured if noticeable else "",
         costs=case.costs,
         reused=reused_sentences(case.results, proof, coverage),
         remarks=(

@@ -30,11 +30,12 @@ def headline(
     rows: Rows,
     changed: Sequence[ChangedMethod],
     shown: Sequence[str] = (),
+    measured: str = "",
 ) -> str:
     """Return the sentence beside the verdict: what was seen, never that anything is safe.
 
     `changed` are the methods of the candidate that do something else, `shown` the smallest defects that would have
-    shown.
+    shown, and `measured` says when that was measured.
     """
     match verdict:
         case Verdict.SHIP:
@@ -43,7 +44,8 @@ def headline(
                 if declaration.has_claims
                 else _nothing_worse(declaration, rows, changed)
             )
-            return f"{seen} What would have shown: {', '.join(shown)}." if shown else seen
+            when = f" ({measured})" if measured else ""
+            return f"{seen} What would have shown: {', '.join(shown)}{when}." if shown else seen
         case Verdict.HOLD:
             return reasons[0]
         case Verdict.INCONCLUSIVE:

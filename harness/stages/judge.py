@@ -20,7 +20,7 @@ from harness.rundir.directory import RunDirectory
 from harness.stages.compared_logs import why_not_compared
 from harness.stages.expected_logs import expected_lines, lines_with_flag_off
 from harness.stages.inventory import take_inventory
-from harness.stages.power_data import dated, known_power, why_unknown
+from harness.stages.power_data import known_power, when_measured, why_unknown
 from harness.stages.rollout_result import judge_rollout, report_rollout
 from harness.stages.timing import timed
 
@@ -61,9 +61,9 @@ def judge_run(directory: RunDirectory) -> VerdictRecord:
         not_compared=gap,
         not_read=totals.left_out if totals else (),
         power=power,
+        power_measured=when_measured(power),
         not_measured=why_unknown(power) if declaration.candidate else "",
     )
-    record = dated(record, power)
     check_record(record)
     directory.verdict.write(record)
     return record

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 from harness.base.paths import data_root
@@ -11,8 +10,6 @@ from harness.kafka.release_lines import same_line
 from harness.model.declaration import Declaration
 from harness.model.power import SCHEMA, Power
 from harness.model.request import Request, suite_of
-from harness.model.runs import Verdict
-from harness.model.verdict import VerdictRecord
 from harness.stages.rules_digest import judging_digest, making_digest
 
 _UNKNOWN = "The smallest defect that would have shown is not known"
@@ -47,23 +44,12 @@ def why_unknown(power: Power | None) -> str:
     return ""
 
 
-def when_measured(power: Power) -> str:
+def when_measured(power: Power | None) -> str:
     """Return the day of a measurement, and which rules have changed since: earlier ones may have noticed more."""
+    if power is None:
+        return ""
     changed = _changed_since(power)
     return f"measured on {power.measured_at[:10]}{f', by earlier rules of {changed}' if changed else ''}"
-
-
-def dated(record: VerdictRecord, power: Power | None) -> VerdictRecord:
-    """Return a verdict that says when what would have shown was measured, and by which rules.
-
-    The sentence of a SHIP ends with what would have shown.
-    """
-    if power is None or not record.would_show:
-        return record
-    when, sentence = when_measured(power), record.sentence
-    if record.verdict is Verdict.SHIP:
-        sentence = f"{sentence.removesuffix('.')} ({when})."
-    return replace(record, sentence=sentence, would_show_measured=when)
 
 
 def _changed_since(power: Power) -> str:

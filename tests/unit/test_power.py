@@ -32,7 +32,7 @@ from harness.stages.growing import load_growing
 from harness.stages.judge import judge_run
 from harness.stages.mutants import Workshop
 from harness.stages.power import bounds, curve, measure, next_to_ask
-from harness.stages.power_data import dated, known_power, power_file
+from harness.stages.power_data import known_power, power_file, when_measured
 from harness.stages.rounds import plan_rounds
 from harness.stages.rules_digest import judging_digest, making_digest
 from harness.toolbox.toolbox import local_toolbox
@@ -328,9 +328,9 @@ def test_ship_says_when_was_measured_what_it_names_by_todays_rules(measured, tmp
 
 
 def test_the_sentence_of_no_other_verdict_names_what_would_have_shown_and_its_page_does():
-    held = decide(declare("turn2", claims=(FIX,)), ran("turn2", R, R, R), SOUND, power=of_turn2())
-    told = dated(held, of_turn2())
-    assert (told.verdict, told.sentence) == (Verdict.HOLD, held.sentence)
+    plan, results, power = declare("turn2", claims=(FIX,)), ran("turn2", R, R, R), of_turn2()
+    told = decide(plan, results, SOUND, power=power, power_measured=when_measured(power))
+    assert (told.verdict, told.sentence) == (Verdict.HOLD, decide(plan, results, SOUND).sentence)
     assert "2 lines of log a second (measured on 2026-11-23, by earlier rules of" in noticed_in(told)
 
 
