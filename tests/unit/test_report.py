@@ -111,6 +111,13 @@ def test_what_is_not_fixed_is_one_sentence_on_the_first_screen_and_in_the_summar
     assert "Not fixed" not in render_html(nothing, journals()) + render_markdown(report_context(nothing, {}))
 
 
+def test_one_thing_that_is_not_fixed_stands_on_the_card_whole_with_nothing_to_unfold() -> None:
+    left = "turn1: patched-on fails it, as stock does."
+    card = render_html(replace(document("ship"), not_fixed=(left,)), journals()).split("</section>")[0]
+    assert left in card.split("<details")[0]
+    assert "What exactly" not in card
+
+
 def test_what_the_source_lacks_leads_to_the_line_that_shows_it() -> None:
     record = document("hold")
     place = Evidence("builds/patched/sources/raft/Client.java", 7)
