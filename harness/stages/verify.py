@@ -41,6 +41,7 @@ from harness.stages.upgrade_notes import note_upgrade
 from harness.toolbox.toolbox import Toolbox
 
 _REASONS = 6
+_LONGEST = 700  # characters of a sentence
 _COLOURS = {Verdict.SHIP: "green", Verdict.HOLD: "red", Verdict.INCONCLUSIVE: "magenta"}
 
 _COLOURS_OF_EXPECTATIONS = {Met.EXPECTED: "green", Met.UNEXPECTED: "red", Met.UNDECIDED: "magenta"}
@@ -165,9 +166,17 @@ def print_verdict(console: Console, record: VerdictRecord, timings: Mapping[str,
     for reason in _reasons(record)[:_REASONS]:
         console.print(Text(f"  · {visible(reason)}"))
     console.print(Text(f"  strongest reason against it: {visible(record.against)}", style="italic"))
-    for left in record.not_fixed[:_REASONS]:
+    if left := _not_fixed(record):
         console.print(Text(f"  not fixed: {visible(left)}"))
     console.print(Text(f"\nreport: {page}"))
+
+
+def _not_fixed(record: VerdictRecord) -> str:
+    """Return the sentence of the page's card on what is not fixed; empty where there is nothing."""
+    from harness.report.left_open import left_open  # its package brings the templates' engine
+
+    left = left_open(record, 0, _LONGEST)
+    return left.summary if left else ""
 
 
 def matrix_lines(record: VerdictRecord, width: int | None) -> list[str]:
@@ -191,12 +200,12 @@ def _evidence(record: VerdictRecord, scenario: JudgedScenario) -> str:
 
 
 def print_more(console: Console, record: VerdictRecord) -> None:
-    """Print the reasons that the verdict left out, remarks, what was not tested, and evidence of failed runs."""
+    """Print the reasons that the verdict left out, remarks, what is not fixed or tested, and failed runs' evidence."""
     for reason in _reasons(record)[_REASONS:]:
         console.print(Text(f"  · {visible(reason)}"))
     for remark in record.remarks:
         console.print(Text(f"  worth knowing: {visible(remark)}"))
-    for left in record.not_fixed[_REASONS:]:
+    for left in record.not_fixed:
         console.print(Text(f"  not fixed: {visible(left)}"))
     for gap in record.not_tested:
         console.print(Text(f"  not tested: {visible(gap)}"))

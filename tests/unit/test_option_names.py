@@ -165,6 +165,7 @@ def test_verbose_has_every_reason_and_where_the_evidence_is(tmp_path, capsys):
     assert failed
     assert all(f"  {run.key.folder}: {run.label}, see {run.evidence[0].place}" in more for run in failed)
     assert all(f"not tested: {gap}" in more for gap in record.not_tested)
+    assert all(f"not fixed: {left}" in more for left in record.not_fixed)
     assert "see runs/" not in short
 
 
