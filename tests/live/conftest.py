@@ -1,5 +1,6 @@
 """What live tests stand on: the real cache of this user, a locked Kafka, the bundled Java."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -131,3 +132,28 @@ def broken_jar(toolbox, mutants, quiet, tmp_path_factory):
         return patched_jar(KAFKA, patches, tmp_path_factory.mktemp(name), toolbox, quiet.report)
 
     return broken
+
+
+@pytest.fixture
+def start_harness(tmp_path):
+    """Return a function that starts the harness in a folder of its own; its temporary files are told from others'."""
+    (tmp_path / "tmp").mkdir()
+    started = []
+
+    def harness(*arguments):
+        process = subprocess.Popen(
+            [sys.executable, "-c", "from harness.cli import main; main()", *arguments],
+            cwd=tmp_path,
+            env={**os.environ, "TMPDIR": str(tmp_path / "tmp")},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        started.append(process)
+        return process
+
+    yield harness
+    for process in started:
+        process.kill()
+        process.wait()
+        process.stdout.close()

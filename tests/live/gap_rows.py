@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 
 BUILDS = ("stock", "dynamic-bootstrap", "dynamic-bootstrap-v2")  # the columns, in their order
-PASSES, FAILS = "passes", "fails"
+DECIDED = PASSES, FAILS = "passes", "fails"
+NOT_DECIDED = "not"  # the first word of the page's "not decided" and "not asked"
 
 
 def said_of(page: str, scenario: str, build: str) -> Mapping[str, str]:
@@ -31,9 +32,15 @@ def shown_by(run: Mapping[str, str], asked: Sequence[str]) -> Mapping[str, str]:
 
 
 def unlike(said: Mapping[str, str], run: Mapping[str, str]) -> Mapping[str, str]:
-    """Return the rows of which a run shows something else than the page, which it need not have an answer for."""
-    silent = {named for named, word in said.items() if word not in (PASSES, FAILS)}
-    if silent == said.keys():
+    """Return the rows of which a run shows something else than the page, which need not have an answer for each."""
+    if not {*said.values()} & {*DECIDED}:
         return {}
     shown = shown_by(run, list(said))
-    return {named: word for named, word in shown.items() if named not in silent and said.get(named) != word}
+    return {named: word for named, word in shown.items() if not _agrees(said.get(named, ""), word)}
+
+
+def _agrees(said: str, shown: str) -> bool:
+    """Whether a row is as the page says; a run that decides nothing is so only where the page says that of the row."""
+    if shown in DECIDED:
+        return said == shown or said not in (*DECIDED, "")
+    return said == NOT_DECIDED

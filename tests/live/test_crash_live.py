@@ -8,8 +8,6 @@ import os
 import random
 import shutil
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -40,31 +38,6 @@ RESUME = ("verify", "--resume", "run")
 EXPECTED = {"stock": ("PASSED", ""), "patched-on": ("PASSED", "")}
 
 
-@pytest.fixture
-def start(tmp_path):
-    """Return a function that starts the harness in a folder of its own; its temporary files are told from others'."""
-    (tmp_path / "tmp").mkdir()
-    started = []
-
-    def harness(*arguments):
-        process = subprocess.Popen(
-            [sys.executable, "-c", "from harness.cli import main; main()", *arguments],
-            cwd=tmp_path,
-            env={**os.environ, "TMPDIR": str(tmp_path / "tmp")},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        started.append(process)
-        return process
-
-    yield harness
-    for process in started:
-        process.kill()
-        process.wait()
-        process.stdout.close()
-
-
 def left_behind(folder):
     """Return the files and folders that a harness must not leave."""
     scratch = [*(folder / "tmp").iterdir(), *local_toolbox().cache.glob(f"*/{SCRATCH}*")]
@@ -84,9 +57,9 @@ def outcomes(run_dir):
     return {run["arm"]: (run["outcome"], run["expectation"]) for run in runs}
 
 
-def go_on(start, run_dir):
+def go_on(start_harness, run_dir):
     """Start the harness where it was cut short, or from the beginning."""
-    return start(*(RESUME if (run_dir / "request.json").exists() else VERIFY))
+    return start_harness(*(RESUME if (run_dir / "request.json").exists() else VERIFY))
 
 
 def must_be_as_expected(process, told, run_dir):
@@ -95,10 +68,10 @@ def must_be_as_expected(process, told, run_dir):
     assert left_behind(run_dir.parent) == []
 
 
-def test_a_harness_that_is_killed_at_any_moment_is_gone_on_with_to_the_same_verdict(start, tmp_path):
+def test_a_harness_that_is_killed_at_any_moment_is_gone_on_with_to_the_same_verdict(start_harness, tmp_path):
     chance, run_dir, moments = random.Random(SEED), tmp_path / "run", []
     while len(moments) < CRASHES:
-        process = go_on(start, run_dir)
+        process = go_on(start_harness, run_dir)
         time.sleep(chance.uniform(*LIVES[len(moments) % len(LIVES)]))
         process.send_signal(signal.SIGKILL)
         told = process.communicate()[0]
@@ -108,7 +81,7 @@ def test_a_harness_that_is_killed_at_any_moment_is_gone_on_with_to_the_same_verd
             continue
         moments.append(told.strip().rpartition("\n")[2] or "nothing said yet")
         assert wait_until(lambda: not processes_of(tmp_path), 20), (moments, processes_of(tmp_path))
-    last = go_on(start, run_dir)
+    last = go_on(start_harness, run_dir)
     told, _ = last.communicate(timeout=600)
     print(*moments, sep="\n")
     must_be_as_expected(last, told, run_dir)
@@ -129,15 +102,15 @@ def interrupted(process, moment, ending, after_seconds):
     return printed
 
 
-def test_asked_to_end_while_it_builds_it_leaves_nothing(start, tmp_path):
-    printed = interrupted(start(*VERIFY), "building", signal.SIGINT, 0)
+def test_asked_to_end_while_it_builds_it_leaves_nothing(start_harness, tmp_path):
+    printed = interrupted(start_harness(*VERIFY), "building", signal.SIGINT, 0)
     assert not (tmp_path / "run").exists()
     assert "--resume" not in printed
     assert not processes_of(tmp_path)
 
 
-def test_asked_to_end_in_the_middle_of_runs_it_says_how_to_resume_and_no_node_is_left(start, tmp_path):
-    printed = interrupted(start(*VERIFY), "runs on live clusters", signal.SIGTERM, 6)
+def test_asked_to_end_in_the_middle_of_runs_it_says_how_to_resume_and_no_node_is_left(start_harness, tmp_path):
+    printed = interrupted(start_harness(*VERIFY), "runs on live clusters", signal.SIGTERM, 6)
     assert "harness verify --resume run" in printed
     assert not processes_of(tmp_path)
     assert left_behind(tmp_path) == []
@@ -145,11 +118,11 @@ def test_asked_to_end_in_the_middle_of_runs_it_says_how_to_resume_and_no_node_is
 
 @pytest.mark.parametrize("seconds", [0.5, *(pytest.param(each, marks=pytest.mark.whole) for each in (1.2, 2.0))])
 def test_asked_to_end_while_it_compares_logs_it_says_how_to_resume_and_no_spark_is_left(
-    start, tmp_path, shipped_verification, seconds
+    start_harness, tmp_path, shipped_verification, seconds
 ):
     shutil.copytree(shipped_verification[0], tmp_path / "run")
     shutil.rmtree(tmp_path / "run" / "logs")
-    printed = interrupted(start(*RESUME), "comparing node logs", signal.SIGINT, seconds)
+    printed = interrupted(start_harness(*RESUME), "comparing node logs", signal.SIGINT, seconds)
     assert "harness verify --resume run" in printed
     assert not processes_of(tmp_path)
     # Spark's folder may stay for the next start to sweep: its JVM wrote there to the last moment.
@@ -169,10 +142,10 @@ def test_a_node_that_does_not_stop_in_time_leaves_its_threads(node_parts, stock,
     assert '"kafka-0-raft-io-thread"' in dump.read_text()
 
 
-def test_two_harnesses_do_not_work_on_one_run_directory(start, tmp_path):
-    first = start(*VERIFY)
+def test_two_harnesses_do_not_work_on_one_run_directory(start_harness, tmp_path):
+    first = start_harness(*VERIFY)
     assert wait_until((tmp_path / "run" / "request.json").exists, 60)
-    second = start(*RESUME)
+    second = start_harness(*RESUME)
     told, _ = second.communicate(timeout=60)
     assert second.returncode == 2
     assert f"run is in use by process {first.pid}" in told

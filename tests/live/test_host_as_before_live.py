@@ -1,9 +1,7 @@
 """A harness that ends in the middle of a cut leaves the host as it was, however it ends."""
 
-import os
+import shutil
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import psutil
@@ -20,6 +18,7 @@ pytestmark = [
     pytest.mark.clusters,
     pytest.mark.whole,
     pytest.mark.skipif(bool(why_not()), reason=f"no networks here: {why_not()}"),
+    pytest.mark.skipif(shutil.which("ip") is None, reason="nothing here lists links and rules: no ip (iproute2)"),
 ]
 VERIFY = ("verify", "--fresh", "--scenario", "partitions", "--arms", "base", "--claims", "none", "--out", "run")
 
@@ -27,24 +26,6 @@ VERIFY = ("verify", "--fresh", "--scenario", "partitions", "--arms", "base", "--
 @pytest.fixture
 def before(tmp_path):
     return host_state(tmp_path)
-
-
-@pytest.fixture
-def harness(before, tmp_path):
-    """Start the harness in a folder of its own; its temporary files lie there too."""
-    (tmp_path / "tmp").mkdir()
-    process = subprocess.Popen(
-        [sys.executable, "-c", "from harness.cli import main; main()", *VERIFY],
-        cwd=tmp_path,
-        env={**os.environ, "TMPDIR": str(tmp_path / "tmp")},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    yield process
-    process.kill()
-    process.wait()
-    process.stdout.close()
 
 
 def is_cut(run):
@@ -72,7 +53,10 @@ def lives(process):
 @pytest.mark.parametrize(
     ("ending", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)], ids=["SIGINT", "SIGKILL"]
 )
-def test_a_harness_that_ends_in_the_middle_of_a_cut_leaves_the_host_as_it_was(harness, before, tmp_path, ending, code):
+def test_a_harness_that_ends_in_the_middle_of_a_cut_leaves_the_host_as_it_was(
+    before, start_harness, tmp_path, ending, code
+):
+    harness = start_harness(*VERIFY)
     assert wait_until(lambda: harness.poll() is not None or is_cut(tmp_path / "run"), 300)
     assert harness.poll() is None, harness.stdout.read()
     children = psutil.Process(harness.pid).children(recursive=True)

@@ -177,6 +177,9 @@ def judged(outcome, expectation=""):
         (judged("PASSED"), {"third_*": "passes"}),
         (judged("FAILED", "is_no_row"), {"is_no_row": "FAILED"}),
         (judged("INCONCLUSIVE", "is_up"), {"is_up": "INCONCLUSIVE"}),
+        (judged("INCONCLUSIVE", "second"), {"second": "INCONCLUSIVE"}),
+        (judged("INCONCLUSIVE", "first"), {"first": "INCONCLUSIVE"}),
+        (judged("INCONCLUSIVE", "fourth"), {}),  # as the page says
     ],
 )
 def test_a_run_is_held_to_each_row_that_it_came_to_and_that_has_an_answer(run, otherwise):
