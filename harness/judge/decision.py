@@ -10,6 +10,7 @@ from harness.judge import sentences
 from harness.judge.acknowledgements import judge_acknowledgements
 from harness.judge.against import against, not_fixed
 from harness.judge.claim_verdict import judged_claims, reasons_of_claims, reasons_of_flag
+from harness.judge.costs.another_round import another_round, of_another_round, that_ended_alike
 from harness.judge.costs.beside_base import costs_of
 from harness.judge.costs.lacking import lacking, reasons_of_lacking
 from harness.judge.costs.limits import shipped_limits
@@ -158,6 +159,7 @@ def decide(
         reused=reused_sentences(case.results, proof, coverage),
         remarks=(
             *asked_again(case.again, case.shown, declaration.repeats),
+            *of_another_round(declaration, case.shown, case.another_round),
             *other_metrics(declaration, case.results),
             *refusals_in_other_words(declaration, case.results),
         ),
@@ -171,13 +173,15 @@ class _Case:
     """What was declared and proved, what scenarios show of it, and what the candidate costs.
 
     `shown` are all results, of which those in `again` have a spare in their place; `results` are those that count, one
-    for each declared repeat. `lost` are costs that the candidate has in no scenario, though base has them.
+    for each declared repeat. Those of `another_round` count for costs alone. `lost` are costs that the candidate has in
+    no scenario, though base has them.
     """
 
     declaration: Declaration
     proof: Proof | None
     shown: Sequence[RunResult]
     again: Collection[RunKey]
+    another_round: Collection[RunKey]
     results: Sequence[RunResult]
     ruled: Mapping[str, RuledScenario]
     costs: tuple[Cost, ...]
@@ -190,14 +194,15 @@ class _Case:
 
 
 def _case_of(declaration: Declaration, results: Sequence[RunResult], proof: Proof | None) -> _Case:
-    shown = counting(declaration, results)
+    more = another_round(declaration, counting(declaration, results))
+    shown = counting(declaration, results, more)
     again = replaced(declaration, shown)
     shown = _beside_base(declaration, shown, again)
     results = in_place(declaration, shown)
     ruled = {each.name: rule_scenario(declaration, each, results, shown) for each in declaration.scenarios}
-    costs = _costs(declaration, results, again)
+    costs = _costs(declaration, [*results, *that_ended_alike(shown, more)], again)
     lost = () if declaration.is_of_two_releases else lacking(costs)
-    return _Case(declaration, proof, shown, again, results, ruled, costs, lost)
+    return _Case(declaration, proof, shown, again, more, results, ruled, costs, lost)
 
 
 def _all_reasons(case: _Case, logs: Iterable[Reason], logged: Mapping[str, Evidence]) -> tuple[Reason, ...]:

@@ -6,7 +6,7 @@ docs/adr/0037-a-crash-of-released-jars-is-asked-once-more.md says why that is no
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from harness.model.declaration import Declaration
@@ -54,10 +54,15 @@ def spares_worth_running(declaration: Declaration, results: Sequence[RunResult])
     return spares_due(declaration, results)
 
 
-def counting(declaration: Declaration, results: Sequence[RunResult]) -> list[RunResult]:
-    """Return the results of what is declared; a spare counts only beside the run that it was made for."""
+def counting(
+    declaration: Declaration, results: Sequence[RunResult], others: Collection[RunKey] = ()
+) -> list[RunResult]:
+    """Return the results of what is declared; a spare counts only beside the run that it was made for.
+
+    `others` are spares that are made for another reason than that a run did not come to an answer.
+    """
     declared = [result for result in results if declaration.declares(result)]
-    due = {*spares_due(declaration, declared)}
+    due = {*spares_due(declaration, declared), *others}
     return [result for result in declared if not is_spare(declaration, result.key) or result.key in due]
 
 

@@ -103,8 +103,9 @@ def _samples(
     record: VerdictRecord, journals: Mapping[str, Sequence[Entry]], scenario: str, arm: str, repeat: int
 ) -> list[tuple[float, NodeSampled]]:
     """Return what was sampled in a repeat, or in the spare run that was decided in its place (harness.model.spares)."""
-    spare = RunKey(scenario, arm, record.repeats + repeat)
-    stands = any(run.key == spare and run.outcome.is_decided for run in record.runs)
+    first, spare = RunKey(scenario, arm, repeat), RunKey(scenario, arm, record.repeats + repeat)
+    decided = {run.key for run in record.runs if run.outcome.is_decided}
+    stands = spare in decided and first not in decided
     entries = journals.get((spare if stands else RunKey(scenario, arm, repeat)).folder, ())
     return [(entry.t, entry.event) for entry in entries if isinstance(entry.event, NodeSampled)]
 

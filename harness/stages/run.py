@@ -17,6 +17,7 @@ from harness.engine.quiet import Quiet
 from harness.engine.run_board import RunBoard
 from harness.engine.schedule import run_cells
 from harness.engine.sealing import mismatch
+from harness.judge.costs.another_round import another_round
 from harness.model.arms import ABSENT, Arm, Role
 from harness.model.declaration import Declaration
 from harness.model.runs import RunKey, RunResult
@@ -35,6 +36,11 @@ from harness.stages.timing import noted, timed
 from harness.toolbox.lockfile import Purpose
 from harness.toolbox.toolbox import Toolbox
 
+_ASKED_AGAIN = (
+    (spares_worth_running, "a known crash ended them, a guard was unmet, or the host spoiled them"),
+    (another_round, "the candidate cost more than base beside it"),
+)
+
 
 def run(
     run_dir: Path,
@@ -43,11 +49,13 @@ def run(
     quiet: Quiet = nullcontext,
     on_left: Callable[[], object] = lambda: None,
     take_over: Callable[[Sequence[PlannedRun]], object] = lambda _: None,
+    leave_alone: Callable[[], object] = lambda: None,
 ) -> list[RunResult]:
     """Run what run.json declares and what has no result; return the new results.
 
     `quiet` holds what the harness does beside it; `on_left` is called for each place that the last runs leave,
-    `take_over` with all declared cells before any is run: it may put results of before into the folder.
+    `take_over` with all declared cells before any is run: it may put results of before into the folder. `leave_alone`
+    returns when nothing takes such a place any more: what is asked once more has the host for itself.
     """
     directory = RunDirectory(run_dir)
     declared, request = directory.declaration.read(), directory.request.read()
@@ -62,23 +70,32 @@ def run(
         noise_of(directory)  # before the first run: it is judged by nothing that was learned from it
     with timed(directory, "run"):
         made = carry_out(cells, run_dir, request.jobs, reporter, "runs on live clusters", quiet, on_left)
-        return [*made, *ask_again(cells, directory, request.jobs, reporter, quiet)]
+        return [*made, *ask_again(cells, directory, request.jobs, reporter, quiet, leave_alone)]
 
 
 def ask_again(
-    cells: Sequence[PlannedRun], directory: RunDirectory, jobs: int, reporter: Reporter, quiet: Quiet = nullcontext
+    cells: Sequence[PlannedRun],
+    directory: RunDirectory,
+    jobs: int,
+    reporter: Reporter,
+    quiet: Quiet = nullcontext,
+    leave_alone: Callable[[], object] = lambda: None,
 ) -> list[RunResult]:
-    """Run the declared spare of each run that did not come to an answer; return the new results."""
+    """Run the declared spare of each run that did not come to an answer, then of those by which the candidate costs
+    more; return the new results.
+    """
     results = [run.result.read() for cell in cells if (run := directory.run(cell.key)).result.exists]
     by_key = {cell.key: cell for cell in cells}
-    declaration = directory.declaration.read()
-    spares = [
-        replace(by_key[replace(key, repeat=key.repeat - declaration.repeats)], key=key)
-        for key in spares_worth_running(declaration, results)
-    ]
-    todo = left_to_do(spares, directory.path, reporter)
-    what = "of them once more, since a known crash ended them, a guard was unmet, or the host spoiled them"
-    return carry_out(todo, directory.path, jobs, reporter, what, quiet) if todo else []
+    declaration, made = directory.declaration.read(), list[RunResult]()
+    for find, why in _ASKED_AGAIN:
+        spares = [
+            replace(by_key[replace(key, repeat=key.repeat - declaration.repeats)], key=key)
+            for key in find(declaration, results)
+        ]
+        if todo := left_to_do(spares, directory.path, reporter):
+            leave_alone()
+            made += carry_out(todo, directory.path, jobs, reporter, f"of them once more, since {why}", quiet)
+    return made
 
 
 def _fetch_tools(cells: Sequence[PlannedRun], toolbox: Toolbox) -> None:

@@ -64,7 +64,8 @@ def verify(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> VerdictRecord
         ahead = partial(_errands, directory, toolbox, reporter, beside.changed_methods)
         with left_places(directory.request.read().jobs, ahead) as left:
             quiet, on_left = held_together(beside.quiet, spark.held), in_order(spark.begin, left.leave)
-            run_stage.run(run_dir, toolbox, reporter, quiet, on_left, reuse.take)
+            leave_alone = in_order(left.leave_all, left.finish)
+            run_stage.run(run_dir, toolbox, reporter, quiet, on_left, reuse.take, leave_alone)
             left.leave_all()
             compare_logs(run_dir, toolbox, reporter, spark.session)
             with timed(directory, "coverage") if covers(directory) else nullcontext():

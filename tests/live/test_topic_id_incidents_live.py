@@ -1,18 +1,14 @@
 """Incidents of topic ids, and their repairs, on stock in ZooKeeper mode with the real tool of Kafka 1.0.0."""
 
-from itertools import product
-
 import pytest
 
 from harness.model.runs import Outcome
 from harness.scenario.registry import load_all
 from harness.toolbox.lockfile import Purpose
 
-pytestmark = [pytest.mark.live, pytest.mark.clusters]
+pytestmark = [pytest.mark.live, pytest.mark.clusters, pytest.mark.whole]  # minutes each
 
-INCIDENT = ("topic-id-lost", "3.9.1")  # the others take minutes each, and show it of other versions and repairs
 NAMES = sorted(name for name, scenario in load_all().items() if "topic-ids" in scenario.suites)
-OTHERS = [each for each in product(NAMES, ("3.9.1", "2.8.2")) if each != INCIDENT]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -20,9 +16,8 @@ def _old_tools(toolbox):
     toolbox.tools(Purpose.OLD_TOPICS)
 
 
-@pytest.mark.parametrize(
-    ("name", "version"), [INCIDENT, *(pytest.param(*each, marks=pytest.mark.whole) for each in OTHERS)]
-)
+@pytest.mark.parametrize("version", ["3.9.1", "2.8.2"])
+@pytest.mark.parametrize("name", NAMES)
 def test_stock_shows_what_its_scenario_expects(on_stock, name, version):
     result, _ = on_stock(load_all()[name], version)
     assert result.outcome is Outcome.PASSED, result.reason

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from test_report import document, journals
 
 from harness.model.events import NodeSampled
+from harness.model.runs import Outcome
 from harness.report.context import report_context
 from harness.report.costs import cost_views
 from harness.report.html import render_html
@@ -38,15 +39,18 @@ def test_the_picture_shows_both_curves_of_each_role_and_marks_what_is_over():
 
 
 def test_the_curves_are_of_the_spare_run_that_stands_for_a_crash():
-    crashed = next(run for run in DEAR.runs if (run.scenario, run.arm) == ("turn2", "stock"))
-    spare = replace(crashed, repeat=crashed.repeat + DEAR.repeats)
+    decided = next(run for run in DEAR.runs if (run.scenario, run.arm) == ("turn2", "stock"))
+    crashed = replace(decided, outcome=Outcome.INCONCLUSIVE, expectation="known_crash")
+    spare = replace(decided, repeat=decided.repeat + DEAR.repeats)
     known = journals("dear")
     asked = {**known, spare.key.folder: known[crashed.key.folder], crashed.key.folder: ()}
 
     def drawn(record):
         return next(v for v in cost_views(record, asked, 24) if (v.scenario, v.arm) == ("turn2", "patched-on")).panels
 
-    assert drawn(replace(DEAR, runs=(*DEAR.runs, spare))) == view_of("patched-on").panels
+    others = tuple(run for run in DEAR.runs if run is not decided)
+    assert drawn(replace(DEAR, runs=(*others, crashed, spare))) == view_of("patched-on").panels
+    assert drawn(replace(DEAR, runs=(*DEAR.runs, spare))) == (), "asked again for its costs: the first is shown"
     assert drawn(DEAR) == ()
 
 

@@ -4,7 +4,7 @@ import hashlib
 import io
 import json
 from dataclasses import replace
-from types import SimpleNamespace
+from types import MappingProxyType, SimpleNamespace
 
 import pytest
 from nightly_sample import document
@@ -88,7 +88,7 @@ def test_what_has_a_result_is_not_run_again_and_what_was_cut_short_begins_anew(r
     assert not (run_dir / cut.key.folder).exists()
 
 
-def leave_result(run_dir, cell, inputs=None, shown=(Outcome.PASSED, "")):
+def leave_result(run_dir, cell, inputs=None, shown=(Outcome.PASSED, ""), measures=MappingProxyType({})):
     """Leave what a run of the cell leaves; with `inputs`, one that was made with something else."""
     key = cell.key
     folder = RunDirectory(run_dir).run(key)
@@ -97,7 +97,9 @@ def leave_result(run_dir, cell, inputs=None, shown=(Outcome.PASSED, "")):
     write_text(folder.journal, json.dumps(entry) + "\n")
     seal = seal_of(cell, folder)
     folder.seal.write(replace(seal, inputs=replace(seal.inputs, **inputs or {})))
-    folder.result.write(RunResult(key.scenario, key.arm, cell.role, key.repeat, outcome, expectation))
+    folder.result.write(
+        RunResult(key.scenario, key.arm, cell.role, key.repeat, outcome, expectation, measures=measures)
+    )
     return folder.path
 
 
@@ -125,6 +127,25 @@ def test_what_a_known_crash_ended_or_the_host_spoiled_is_asked_once_more_after_a
     assert (len(batches[0]), batches[1:]) == (8, [spares])
     run_stage.run(run_dir, TOOLBOX, QUIET)  # gone on with: what the spares showed stands, though it was a crash again
     assert batches[2:] == [[]]
+
+
+def test_what_costs_more_than_base_is_asked_once_more_beside_it_when_nothing_else_goes_on(run_dir, ran, monkeypatch):
+    RunDirectory(run_dir).declaration.write(replace(ASKED, has_spares=True, repeats=1))
+    done = []
+
+    def run(todo, *_):
+        done.append([cell.key for cell in todo])
+        for cell in todo:
+            is_worse = (cell.key.scenario, cell.key.arm) == ("turn2", "patched-on")
+            leave_result(run_dir, cell, measures={"observer_raft_busiest_percent": 97.0 if is_worse else 1.0})
+        return todo
+
+    monkeypatch.setattr(run_stage, "run_cells", run)
+    run_stage.run(run_dir, TOOLBOX, QUIET, leave_alone=lambda: done.append("left alone"))
+    again = [RunKey("turn2", "stock", 2), RunKey("turn2", "patched-on", 2)]
+    assert (len(done[0]), done[1:]) == (4, ["left alone", again])
+    run_stage.run(run_dir, TOOLBOX, QUIET, leave_alone=lambda: done.append("left alone"))
+    assert done[3:] == [[]], "what the second round showed stands"
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ that are JSON objects (`json_events`) count as carried in Kafka's default layout
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -196,15 +196,17 @@ class Way:
         """Return a pattern as that of a layout behind these carriers."""
         return SEPARATOR.join((*self.carriers, pattern))
 
-    def without(self, carrier: str) -> Way:
-        """Return the way on which something further carried the lines."""
-        if carrier == PRETTY:
-            return Way((*self.carriers, carrier), PRETTY_OBJECTS.folded(_mended(self.lines)))
-        return Way((*self.carriers, carrier), unwrapped(self.lines, (carrier,)))
+    def without(self, carriers: Iterable[str]) -> Iterator[Way]:
+        """Yield, for each of the carriers, the way on which that one further carried the lines."""
+        mended = _mended(self.lines)
+        for name in carriers:
+            inner = PRETTY_OBJECTS.folded(mended) if name == PRETTY else uncoloured(_carrier(name).unwrapped(mended))
+            yield Way((*self.carriers, name), inner)
 
     def is_carried(self, others: pl.Series) -> bool:
         """Say whether something carried nearly all of the lines too that begin no event: then it carried all."""
-        inner = (unwrapped(others, (name,)).ne_missing(others) for name in CARRIERS)
+        mended = _mended(others)
+        inner = (uncoloured(carrier.unwrapped(mended)).ne_missing(others) for carrier in CARRIERS.values())
         return len(others) > 0 and any(_share(changed) > _NEARLY_ALL for changed in inner)
 
 
@@ -219,7 +221,7 @@ def ways(lines: pl.Series) -> Iterator[Way]:
 def _within(way: Way) -> Iterator[Way]:
     if way.carriers[-1:] in ((JSON,), (PRETTY,)) or len(way.carriers) == _MOST:
         return
-    for inner in map(way.without, CARRIERS):
+    for inner in way.without(CARRIERS):
         if inner.carriers[-1] == PRETTY:
             is_likely = len(inner.lines) > 0
         else:

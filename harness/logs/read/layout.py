@@ -13,7 +13,16 @@ from functools import lru_cache
 import polars as pl
 
 from harness.base.errors import HarnessError
-from harness.logs.read.carriers import PRETTY, PRETTY_OBJECTS, held_back, split_carriers, unwrapped, whole, writers
+from harness.logs.read.carriers import (
+    CARRIERS,
+    PRETTY,
+    PRETTY_OBJECTS,
+    held_back,
+    split_carriers,
+    unwrapped,
+    whole,
+    writers,
+)
 from harness.logs.read.dates import LETTERS, NAMED, tokens
 from harness.model.findings import LEVELS
 
@@ -206,8 +215,9 @@ def compile_layout(pattern: str) -> Layout:
 
 
 def _check_expressions(pattern: str, carriers: Iterable[str]) -> None:
+    expressions = [each for each in carriers if each not in CARRIERS]
     try:
-        unwrapped(pl.Series([""]), tuple(carriers))
+        unwrapped(pl.Series([""]), expressions)
     except pl.exceptions.ComputeError as error:
         raise _refused(pattern, f"what stands between the slashes is no regular expression ({error})") from error
 

@@ -73,7 +73,7 @@ def detect(lines: Sequence[str], pattern: str = "", known: Iterable[Layout] = ()
         way = Way(layout.carriers, layout.unwrapped(sample))
         if layout.carriers and way.lines.equals(sample):
             continue  # nobody carried these lines
-        if _found(layout, way, of_classes=not pattern).explains(_NEARLY_ALL, begun):
+        if _found(layout, way, int(begins(way.lines).sum()), of_classes=not pattern).explains(_NEARLY_ALL, begun):
             return layout
     tried: list[_Found] = []
     for found in _tries(sample, pattern):
@@ -109,7 +109,8 @@ def _behind_prefix(found: _Found, *, of_classes: bool) -> Iterator[_Found]:
     """Yield the layout that was found behind anything as one behind a prefix, if that is what stands there."""
     pattern = split_carriers(found.layout.pattern)[1].removeprefix(ANYTHING)
     if expression := prefix_before(compile_layout(pattern), found.way.lines):
-        yield from _best(found.way.without(expression), [pattern], of_classes=of_classes)
+        (carried,) = found.way.without([expression])
+        yield from _best(carried, [pattern], of_classes=of_classes)
 
 
 def _patterns(way: Way, pattern: str) -> Sequence[str]:
@@ -133,12 +134,13 @@ def _best(way: Way, patterns: Sequence[str], *, of_classes: bool) -> Iterator[_F
 
     With `of_classes` lines fit only if their logger is named as classes are.
     """
-    heads = [line[:_HEAD] for line in way.lines.filter(begins(way.lines))[:_LOOKED_AT]]
+    begun = begins(way.lines)
+    heads = [line[:_HEAD] for line in way.lines.filter(begun)[:_LOOKED_AT]]
     layouts = [compile_layout(way.written(each)) for each in patterns]
     likely = [each for each in layouts if not heads or any(re.match(each.header, head) for head in heads)]
-    found = [_found(each, way, of_classes=of_classes) for each in likely]
+    found = [_found(each, way, int(begun.sum()), of_classes=of_classes) for each in likely]
     yield from sorted(found, key=lambda each: (-each.fits, -len(each.layout.fields)))[:1]
 
 
-def _found(layout: Layout, way: Way, *, of_classes: bool) -> _Found:
-    return _Found(layout, way, fitting(layout, way.lines, of_classes=of_classes), int(begins(way.lines).sum()))
+def _found(layout: Layout, way: Way, begun: int, *, of_classes: bool) -> _Found:
+    return _Found(layout, way, fitting(layout, way.lines, of_classes=of_classes), begun)

@@ -1,0 +1,80 @@
+"""A candidate that costs more than base, by one round alone, is asked once more beside base; pure.
+
+docs/adr/0043-a-cost-over-its-limit-is-asked-once-more.md says why that is no trying until it passes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from harness.judge.costs.beside_base import costs_of
+from harness.judge.costs.limits import shipped_limits
+from harness.judge.costs.reasons import amount
+from harness.model.costs import Cost
+from harness.model.declaration import Declaration
+from harness.model.runs import RunKey, RunResult
+from harness.model.spares import is_asked_again, is_spare
+
+_MOST_OVER = 4  # one scenario in so many: what costs more in many of them has no bad luck
+
+
+def another_round(declaration: Declaration, results: Sequence[RunResult]) -> list[RunKey]:
+    """Return the runs by which a control and an arm that cost more than it are asked once more, side by side.
+
+    There are none where several repeats were declared, of which more than half decide, and none of a scenario whose
+    spare repeat stands for a run that did not come to an answer.
+    """
+    if not declaration.has_spares or declaration.repeats > 1:
+        return []
+    over = _over(declaration, results)
+    if len({cost.scenario for cost in over}) > max(1, len(declaration.scenarios) // _MOST_OVER):
+        return []
+    pairs = dict.fromkeys((cost.scenario, arm) for cost in over for arm in (cost.control, cost.arm))
+    return [RunKey(scenario, arm, declaration.repeats + 1) for scenario, arm in pairs]
+
+
+def that_ended_alike(results: Sequence[RunResult], asked: Collection[RunKey]) -> list[RunResult]:
+    """Return the runs `asked` again, of the scenarios in which each of them ended as the arm's first run did.
+
+    What ended otherwise did other things for another time, and takes nothing back of what the first round cost.
+    """
+    first = {(run.scenario, run.arm): run.label for run in results if run.key not in asked}
+    again = [run for run in results if run.key in asked]
+    otherwise = {run.scenario for run in again if run.label != first.get((run.scenario, run.arm))}
+    return [run for run in again if run.scenario not in otherwise]
+
+
+def of_another_round(
+    declaration: Declaration, results: Sequence[RunResult], asked: Collection[RunKey]
+) -> tuple[str, ...]:
+    """Return in sentences what cost more in one round, and what in the other, whose runs are those `asked` again."""
+    second = {_name(cost): cost for cost in _costs(declaration, that_ended_alike(results, asked))}
+    made = {run.scenario for run in results if run.key in asked}
+    return tuple(
+        f"{cost.scenario} was asked once more on {cost.control} and {cost.arm}, since {cost.arm} cost more: "
+        f"{cost.description} {_both(cost)}, then {_both(second.get(_name(cost)))}."
+        for cost in _over(declaration, results)
+        if cost.scenario in made
+    )
+
+
+def _over(declaration: Declaration, results: Sequence[RunResult]) -> list[Cost]:
+    """Return what is over its limit by what was declared; of a scenario in which a run is asked again, nothing."""
+    first = [run for run in results if not is_spare(declaration, run.key)]
+    unclear = {run.scenario for run in first if is_asked_again(run)}
+    return [cost for cost in _costs(declaration, first) if cost.over and cost.scenario not in unclear]
+
+
+def _costs(declaration: Declaration, results: Sequence[RunResult]) -> tuple[Cost, ...]:
+    one_release = not declaration.is_of_two_releases
+    return costs_of(declaration.compared, results, shipped_limits(), one_release=one_release)
+
+
+def _name(cost: Cost) -> tuple[str, str, str, str]:
+    return cost.scenario, cost.control, cost.arm, cost.figure
+
+
+def _both(cost: Cost | None) -> str:
+    if cost is None or cost.not_judged:
+        return "nothing that could be compared"
+    return f"{amount(cost.candidate, cost.unit)} against {amount(cost.base, cost.unit)}"

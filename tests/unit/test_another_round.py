@@ -1,0 +1,124 @@
+"""What costs more than base by one round alone is asked once more beside base, and both rounds have to say it."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from test_judge import FIX, SOUND, STARVED, H, R, declare, rests
+
+from harness.judge.costs.another_round import another_round
+from harness.judge.decision import decide
+from harness.judge.table import Effect
+from harness.model.runs import RunKey, RunResult, Verdict
+
+BUSY = "observer_raft_busiest_percent"  # 10 more than base's, and three times it, are allowed
+NAMES = ("turn1", "turn2", *"abcdef")
+
+
+def plan(*scenarios, repeats=1, has_spares=True):
+    return replace(declare(*scenarios, repeats=repeats, claims=(FIX,)), has_spares=has_spares)
+
+
+PLAN = plan(*NAMES)
+
+
+def cell(scenario, arm, *percents, shows=None):
+    """The runs of one scenario on an arm: in each round the observer took so much of a core."""
+    role = next(each.role for each in PLAN.arms if each.name == arm)
+    shown = shows or (H if scenario != "turn2" or arm == "patched-on" else R)
+    return [
+        RunResult(scenario, arm, role, repeat, *shown, measures={BUSY: percent})
+        for repeat, percent in enumerate(percents, 1)
+    ]
+
+
+def rounds(scenario, stock=(1.0,), off=(1.0,), on=(1.0,)):
+    return [*cell(scenario, "stock", *stock), *cell(scenario, "patched-off", *off), *cell(scenario, "patched-on", *on)]
+
+
+def with_all_others(*results):
+    """Return these results, and of all other scenarios that nothing costs more in them."""
+    there = {result.scenario for result in results}
+    return [*results, *(run for name in NAMES if name not in there for run in rounds(name))]
+
+
+def test_what_costs_more_is_asked_once_more_on_its_arm_and_on_base_and_nothing_else_is():
+    results = with_all_others(*rounds("turn1", on=(97.0,)))
+    assert another_round(PLAN, results) == [RunKey("turn1", "stock", 2), RunKey("turn1", "patched-on", 2)]
+    assert another_round(PLAN, with_all_others()) == []
+
+
+def test_what_costs_more_in_both_rounds_holds_the_jar_back_and_the_sentence_has_the_medians():
+    record = decide(PLAN, with_all_others(*rounds("turn1", stock=(1.0, 3.0), on=(97.0, 95.0))), SOUND)
+    assert record.verdict is Verdict.HOLD
+    assert rests(record)[0] == (
+        "turn1: patched-on costs more than stock: the raft I/O thread of the observer took, at its busiest over 3 s, "
+        "96 % of a core against 2 % of a core, medians of 2 rounds; the limit is 12 % of a core"
+    )
+
+
+def test_what_costs_more_in_one_of_two_rounds_does_not_and_both_are_told_and_counted():
+    record = decide(PLAN, with_all_others(*rounds("turn1", stock=(1.0, 3.0), on=(97.0, 2.0))), SOUND)
+    assert record.verdict is Verdict.SHIP
+    assert record.remarks == (
+        "turn1 was asked once more on stock and patched-on, since patched-on cost more: the raft I/O thread of the "
+        "observer took, at its busiest over 3 s, 97 % of a core against 1 % of a core, then 2 % of a core against 3 % "
+        "of a core.",
+    )
+    assert [run.repeat for run in record.runs_of("turn1", "patched-on")] == [1, 2]
+    turn1 = record.scenarios[0]
+    assert (turn1.cell("stock").agreeing, turn1.cell("stock").declared) == (2, 2)
+
+
+@pytest.mark.parametrize("second", [(), (R,), (STARVED,)], ids=["not made", "failed", "spoiled by the host"])
+def test_a_second_round_that_says_nothing_of_costs_takes_nothing_back(second):
+    again = [replace(*cell("turn1", "patched-on", 1.0, shows=shown), repeat=2) for shown in second]
+    of_base = cell("turn1", "stock", 1.0, 1.0)[: 1 + len(second)]
+    results = [*of_base, *cell("turn1", "patched-off", 1.0), *cell("turn1", "patched-on", 97.0), *again]
+    record = decide(PLAN, with_all_others(*results), SOUND)
+    assert record.verdict is Verdict.HOLD
+    assert "97 % of a core against 1 % of a core; the limit" in rests(record)[0]
+    told = ["then nothing that could be compared."] * len(second)
+    assert [each[-len(told[0]) :] for each in record.remarks] == told
+
+
+def test_what_the_second_round_shows_beside_its_costs_decides_no_cell():
+    worse = [replace(*cell("turn1", "patched-on", 1.0, shows=R), repeat=2)]
+    results = [*cell("turn1", "stock", 1.0, 1.0), *cell("turn1", "patched-off", 1.0)]
+    record = decide(PLAN, with_all_others(*results, *cell("turn1", "patched-on", 1.0), *worse), SOUND)
+    assert record.verdict is Verdict.SHIP, "no round was due, and a run that nobody asked for counts for nothing"
+    assert record.scenarios[0].effect is Effect.SAME
+
+
+@pytest.mark.parametrize(
+    ("declared", "results"),
+    [
+        (plan(*NAMES, has_spares=False), with_all_others(*rounds("turn1", on=(97.0,)))),
+        (plan(*NAMES, repeats=3), with_all_others(*rounds("turn1", (1.0,) * 3, (1.0,) * 3, (97.0,) * 3))),
+        (PLAN, with_all_others(*(run for name in ("turn1", "a", "b") for run in rounds(name, on=(97.0,))))),
+    ],
+    ids=["a folder of before", "three rounds tell already", "more than one scenario in four"],
+)
+def test_what_is_no_bad_luck_is_not_asked_again(declared, results):
+    assert another_round(declared, results) == []
+    assert decide(declared, results, SOUND).verdict is Verdict.HOLD
+
+
+def test_a_scenario_whose_spare_stands_for_an_undecided_run_is_not_asked_a_third_time():
+    crowded = cell("turn1", "patched-on", 97.0, shows=STARVED)
+    results = [*cell("turn1", "stock", 1.0), *cell("turn1", "patched-off", 1.0), *crowded]
+    assert another_round(PLAN, with_all_others(*results)) == []
+
+
+percents = st.sampled_from([1.0, 2.0, 40.0, 97.0])
+
+
+@given(st.lists(st.tuples(percents, percents), min_size=2, max_size=2))
+def test_a_candidate_is_held_back_by_two_rounds_only_where_each_of_them_does_alone(both):
+    (stock, on), alone = zip(*both, strict=True), []
+    for base, candidate in both:
+        held = decide(PLAN, with_all_others(*rounds("turn1", stock=(base,), on=(candidate,))), SOUND).verdict
+        alone.append(held is Verdict.HOLD)
+    record = decide(PLAN, with_all_others(*rounds("turn1", stock=stock, on=on)), SOUND)
+    assert (record.verdict is Verdict.HOLD) is all(alone)
