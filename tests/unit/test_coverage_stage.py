@@ -276,7 +276,7 @@ def ran_with(monkeypatch, run_dir):
     """Return what the stage of the runs is given by a verification: what it holds in quiet, and the errands."""
     given, taken, begun = [], [], []
 
-    def run(_run_dir, _toolbox, _reporter, quiet, on_left, _take_over):
+    def run(_run_dir, _toolbox, _reporter, quiet, on_left, *_):
         on_left()
         HELD.clear()
         with quiet():

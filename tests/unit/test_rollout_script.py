@@ -107,10 +107,10 @@ class ACluster:
             input=said,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=300,
             check=False,
             env={"PATH": os.environ["PATH"], "KAFKA": self.folder, "NEW_KAFKA": self.folder, "SITE": self.site}
-            | {"BEFORE_SECONDS": "1", "AFTER_SECONDS": "1", "STOP_SECONDS": "3", "LEADERS_SECONDS": "1", "ASK": ask}
+            | {"BEFORE_SECONDS": "3", "AFTER_SECONDS": "3", "STOP_SECONDS": "3", "LEADERS_SECONDS": "3", "ASK": ask}
             | environment,
         )
         return done.returncode, done.stdout + done.stderr
@@ -277,7 +277,7 @@ def test_nothing_more_to_read_is_no_yes(cluster):
     [
         (
             {"under": "\tTopic: orders\tPartition: 7\tLeader: 0"},
-            "all its replicas in sync: not so (orders-7), 1 s long",
+            "all its replicas in sync: not so (orders-7), 3 s long",
         ),
         ({"at-min-isr": "Topic: orders\tPartition: 1\tIsr: 0,3"}, "without the node: not so (orders-1 needs it)"),
         ({"leader": "-1"}, "one controller is active: not so (nobody leads)"),
@@ -342,7 +342,7 @@ def test_a_cluster_that_does_not_heal_after_a_start_stops_the_roll(cluster):
     cluster.site.write_text(cluster.site.read_text().replace("start_node() {", harm))
     code, said = cluster.run("forward")
     assert code == 1
-    assert "STOPPED: every partition has all its replicas in sync: not so (t-0), 1 s long." in said
+    assert "STOPPED: every partition has all its replicas in sync: not so (t-0), 3 s long." in said
 
 
 def test_a_live_process_with_another_jar_stops_the_roll(cluster):
