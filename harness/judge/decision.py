@@ -11,7 +11,7 @@ from harness.judge.acknowledgements import judge_acknowledgements
 from harness.judge.against import against, not_fixed
 from harness.judge.claim_verdict import judged_claims, reasons_of_claims, reasons_of_flag
 from harness.judge.costs.another_round import another_round, of_another_round, that_ended_alike
-from harness.judge.costs.beside_base import costs_of
+from harness.judge.costs.beside_base import costs_by_shipped_limits
 from harness.judge.costs.lacking import lacking, reasons_of_lacking
 from harness.judge.costs.limits import shipped_limits
 from harness.judge.costs.over_scenarios import costs_everywhere, in_too_few
@@ -244,9 +244,8 @@ def _beside_base(declaration: Declaration, results: Sequence[RunResult], again: 
 
 def _costs(declaration: Declaration, results: Sequence[RunResult], again: Collection[RunKey]) -> tuple[Cost, ...]:
     """Return what the candidate costs beside base; what every node of another release costs is no fault."""
-    one_release = not declaration.is_of_two_releases
-    found = costs_of(declaration.compared, results, shipped_limits(), one_release=one_release, again=again)
-    return (*costs_everywhere(found, shipped_limits()), *found) if one_release else found
+    found = costs_by_shipped_limits(declaration, results, again)
+    return found if declaration.is_of_two_releases else (*costs_everywhere(found, shipped_limits()), *found)
 
 
 def _worse_in(reasons: Iterable[Reason]) -> frozenset[str]:

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from harness.judge.costs.beside_base import costs_of
-from harness.judge.costs.limits import shipped_limits
+from harness.judge.costs.beside_base import costs_by_shipped_limits
 from harness.judge.costs.reasons import amount
 from harness.model.costs import Cost
 from harness.model.declaration import Declaration
@@ -48,7 +47,7 @@ def of_another_round(
     declaration: Declaration, results: Sequence[RunResult], asked: Collection[RunKey]
 ) -> tuple[str, ...]:
     """Return in sentences what cost more in one round, and what in the other, whose runs are those `asked` again."""
-    second = {_name(cost): cost for cost in _costs(declaration, that_ended_alike(results, asked))}
+    second = {_name(cost): cost for cost in costs_by_shipped_limits(declaration, that_ended_alike(results, asked))}
     made = {run.scenario for run in results if run.key in asked}
     return tuple(
         f"{cost.scenario} was asked once more on {cost.control} and {cost.arm}, since {cost.arm} cost more: "
@@ -62,12 +61,7 @@ def _over(declaration: Declaration, results: Sequence[RunResult]) -> list[Cost]:
     """Return what is over its limit by what was declared; of a scenario in which a run is asked again, nothing."""
     first = [run for run in results if not is_spare(declaration, run.key)]
     unclear = {run.scenario for run in first if is_asked_again(run)}
-    return [cost for cost in _costs(declaration, first) if cost.over and cost.scenario not in unclear]
-
-
-def _costs(declaration: Declaration, results: Sequence[RunResult]) -> tuple[Cost, ...]:
-    one_release = not declaration.is_of_two_releases
-    return costs_of(declaration.compared, results, shipped_limits(), one_release=one_release)
+    return [cost for cost in costs_by_shipped_limits(declaration, first) if cost.over and cost.scenario not in unclear]
 
 
 def _name(cost: Cost) -> tuple[str, str, str, str]:

@@ -7,13 +7,22 @@ from dataclasses import replace
 from statistics import median
 
 from harness.judge.costs.held_back import was_held_back
-from harness.judge.costs.limits import limit_of
+from harness.judge.costs.limits import limit_of, shipped_limits
 from harness.judge.costs.rounds import Round, rounds_of
 from harness.model.costs import Cost, CostLimit
+from harness.model.declaration import Declaration
 from harness.model.runs import RunKey, RunResult
 
 HELD_BACK = "the host held the nodes back"
 APART = "one of both runs was made minutes after the other, asked once more"
+
+
+def costs_by_shipped_limits(
+    declaration: Declaration, runs: Sequence[RunResult], again: Collection[RunKey] = ()
+) -> tuple[Cost, ...]:
+    """Return the costs of what was declared; between two releases what every one has its own of is not judged."""
+    one_release = not declaration.is_of_two_releases
+    return costs_of(declaration.compared, runs, shipped_limits(), one_release=one_release, again=again)
 
 
 def costs_of(
