@@ -13,7 +13,7 @@ from harness.model.declaration import Declaration
 from harness.model.outcome_names import HOST_NOT_STARVED, KNOWN_CRASH, SAYS_NOTHING_OF_THE_BUILD
 from harness.model.runs import Outcome, RunKey, RunResult
 
-_MOST_SPOILED = 4  # one run in so many
+_MOST_SPOILED = 4  # one round in so many
 
 
 def ended_by_known_crash(result: RunResult) -> bool:
@@ -47,11 +47,18 @@ def spares_due(declaration: Declaration, results: Iterable[RunResult]) -> list[R
 
 
 def spares_worth_running(declaration: Declaration, results: Sequence[RunResult]) -> list[RunKey]:
-    """Return the spare runs that are to be made; a host that spoiled many runs would spoil their spares too."""
-    spoiled = sum(map(was_spoiled_by_host, results))
-    if spoiled > max(1, len(results) // _MOST_SPOILED):
+    """Return the spare runs that are to be made; a host that spoiled many rounds would spoil the spares too.
+
+    A round is what the arms of a scenario run side by side: one moment of the host can spoil all of it.
+    """
+    spoiled = _rounds(filter(was_spoiled_by_host, results))
+    if len(spoiled) > max(1, len(_rounds(results)) // _MOST_SPOILED):
         results = [result for result in results if not was_spoiled_by_host(result)]
     return spares_due(declaration, results)
+
+
+def _rounds(results: Iterable[RunResult]) -> set[tuple[str, int]]:
+    return {(result.scenario, result.repeat) for result in results}
 
 
 def counting(

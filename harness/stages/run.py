@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
@@ -36,9 +37,11 @@ from harness.stages.timing import noted, timed
 from harness.toolbox.lockfile import Purpose
 from harness.toolbox.toolbox import Toolbox
 
+# Finds the spares, says why, and how many clusters at a time at most: what a host could not carry side by side it may
+# carry alone, and costs are compared with what ran in the same minutes.
 _ASKED_AGAIN = (
-    (spares_worth_running, "a known crash ended them, a guard was unmet, or the host spoiled them"),
-    (another_round, "the candidate cost more than base beside it"),
+    (spares_worth_running, "a known crash ended them, a guard was unmet, or the host spoiled them", 1),
+    (another_round, "the candidate cost more than base beside it", sys.maxsize),
 )
 
 
@@ -81,20 +84,20 @@ def ask_again(
     quiet: Quiet = nullcontext,
     leave_alone: Callable[[], object] = lambda: None,
 ) -> list[RunResult]:
-    """Run the declared spare of each run that did not come to an answer, then of those by which the candidate costs
-    more; return the new results.
+    """Run the declared spare of each run that did not come to an answer, one at a time, then of those by which the
+    candidate costs more, side by side as before; return the new results.
     """
     results = [run.result.read() for cell in cells if (run := directory.run(cell.key)).result.exists]
     by_key = {cell.key: cell for cell in cells}
     declaration, made = directory.declaration.read(), list[RunResult]()
-    for find, why in _ASKED_AGAIN:
+    for find, why, most in _ASKED_AGAIN:
         spares = [
             replace(by_key[replace(key, repeat=key.repeat - declaration.repeats)], key=key)
             for key in find(declaration, results)
         ]
         if todo := left_to_do(spares, directory.path, reporter):
             leave_alone()
-            made += carry_out(todo, directory.path, jobs, reporter, f"of them once more, since {why}", quiet)
+            made += carry_out(todo, directory.path, min(jobs, most), reporter, f"of them once more, since {why}", quiet)
     return made
 
 

@@ -60,7 +60,7 @@ def test_stock_does_not_find_its_leader_again_after_a_cut_and_the_patch_does(ver
         ("observer-cut", "patched-on"): ("PASSED", ""),
         ("partitions", "stock"): ("PASSED", ""),
         ("partitions", "patched-on"): ("PASSED", ""),
-    }
+    }, [run["reason"] for run in runs]
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)

@@ -114,13 +114,20 @@ def test_what_the_host_spoiled_is_answered_by_the_spare_or_stays_the_hosts(spare
 
 
 @pytest.mark.parametrize(("spoiled", "of", "asked"), [(1, 2, 1), (2, 8, 2), (3, 8, 0), (5, 22, 5), (6, 22, 0)])
-def test_a_host_that_spoils_more_than_one_run_in_four_is_asked_for_no_more(spoiled, of, asked):
+def test_a_host_that_spoils_more_than_one_round_in_four_is_asked_for_no_more(spoiled, of, asked):
     shows = [*[STARVED] * spoiled, *[R] * (of - spoiled)]
     results = ran("turn2", shows, [GUARD], [KNOWN])
     due = spares_worth_running(plan("turn2", repeats=of), results[:of])
     assert len(due) == asked
     others = spares_worth_running(plan("turn2", repeats=of), [*results[: of - 2], *results[of:]])
     assert {key.arm for key in others} >= {"patched-off", "patched-on"}
+
+
+@pytest.mark.parametrize(("spoiled", "asked"), [(1, 3), (2, 0)])
+def test_what_spoils_both_arms_of_a_round_at_once_is_one_moment_of_the_host(spoiled, asked):
+    shows = [*[STARVED] * spoiled, *[R] * (2 - spoiled)]
+    due = spares_worth_running(plan("turn2", repeats=2), ran("turn2", shows, shows, shows))
+    assert len(due) == asked
 
 
 @pytest.mark.parametrize("first", [GUARD, KNOWN, STARVED])

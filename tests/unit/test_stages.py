@@ -103,11 +103,11 @@ def leave_result(run_dir, cell, inputs=None, shown=(Outcome.PASSED, ""), measure
     return folder.path
 
 
-def test_what_a_known_crash_ended_or_the_host_spoiled_is_asked_once_more_after_all_others_and_nothing_else_is(
+def test_what_a_known_crash_ended_or_the_host_spoiled_is_asked_once_more_alone_after_all_others_and_nothing_else_is(
     run_dir, ran, monkeypatch
 ):
     RunDirectory(run_dir).declaration.write(replace(ASKED, has_spares=True))
-    batches = []
+    batches, at_a_time = [], []
 
     def shows(cell):
         ends = {("stock", 1): "known_crash", ("patched-on", 2): "host_not_starved"}
@@ -115,8 +115,9 @@ def test_what_a_known_crash_ended_or_the_host_spoiled_is_asked_once_more_after_a
         outcome = Outcome.INCONCLUSIVE if name or cell.key.repeat > 2 else Outcome.PASSED
         return outcome, name or "known_crash" * (cell.key.repeat > 2)
 
-    def run(todo, *_):
+    def run(todo, _root, jobs, *_):
         batches.append([cell.key for cell in todo])
+        at_a_time.append(jobs)
         for cell in todo:
             leave_result(run_dir, cell, shown=shows(cell))
         return todo
@@ -124,17 +125,18 @@ def test_what_a_known_crash_ended_or_the_host_spoiled_is_asked_once_more_after_a
     monkeypatch.setattr(run_stage, "run_cells", run)
     assert len(run_stage.run(run_dir, TOOLBOX, QUIET)) == 10
     spares = [RunKey("turn2", "stock", 3), RunKey("turn2", "patched-on", 4)]
-    assert (len(batches[0]), batches[1:]) == (8, [spares])
+    assert (len(batches[0]), batches[1:], at_a_time) == (8, [spares], [2, 1])
     run_stage.run(run_dir, TOOLBOX, QUIET)  # gone on with: what the spares showed stands, though it was a crash again
     assert batches[2:] == [[]]
 
 
 def test_what_costs_more_than_base_is_asked_once_more_beside_it_when_nothing_else_goes_on(run_dir, ran, monkeypatch):
     RunDirectory(run_dir).declaration.write(replace(ASKED, has_spares=True, repeats=1))
-    done = []
+    done, at_a_time = [], []
 
-    def run(todo, *_):
+    def run(todo, _root, jobs, *_):
         done.append([cell.key for cell in todo])
+        at_a_time.append(jobs)
         for cell in todo:
             is_worse = (cell.key.scenario, cell.key.arm) == ("turn2", "patched-on")
             leave_result(run_dir, cell, measures={"observer_raft_busiest_percent": 97.0 if is_worse else 1.0})
@@ -143,7 +145,7 @@ def test_what_costs_more_than_base_is_asked_once_more_beside_it_when_nothing_els
     monkeypatch.setattr(run_stage, "run_cells", run)
     run_stage.run(run_dir, TOOLBOX, QUIET, leave_alone=lambda: done.append("left alone"))
     again = [RunKey("turn2", "stock", 2), RunKey("turn2", "patched-on", 2)]
-    assert (len(done[0]), done[1:]) == (4, ["left alone", again])
+    assert (len(done[0]), done[1:], at_a_time) == (4, ["left alone", again], [2, 2])
     run_stage.run(run_dir, TOOLBOX, QUIET, leave_alone=lambda: done.append("left alone"))
     assert done[3:] == [[]], "what the second round showed stands"
 
