@@ -155,6 +155,13 @@ def test_the_release_answers_what_was_read_in_it_by_hand(stock: dict[str, AuditA
     )
 
 
+def test_the_newest_release_has_a_list_as_fixed_and_other_ways_to_it(toolbox: Toolbox) -> None:
+    found = {each.question: each for each in audit_release("4.3.1", toolbox.downloads)}
+    assert {name: each.answer for name, each in found.items() if each.answer is not Answer.HOLDS} == {}
+    assert "pollFollowerAsObserver" not in found["ways-to-the-servers"].detail
+    assert "KafkaRaftClient.maybeSendAddVoterRequest" in found["requests-and-their-senders"].detail
+
+
 def test_the_series_writes_the_list_where_the_release_does_not(toolbox: Toolbox) -> None:
     questions = stock_questions("3.9.1")
     assert questions is not None
