@@ -19,6 +19,7 @@ from harness.scenario.client import Client
 from harness.scenario.ledger.history import NO_TRANSACTION, Ended, History, Ledger, Place
 from harness.scenario.ledger.judge import Findings, judge, repeated, violations
 from harness.scenario.loads.along import DRAIN_SECONDS, ReadsAlong
+from harness.scenario.loads.first_answers import begin_to_write
 from harness.scenario.loads.readback import client_settings, high_watermarks, read_back
 from harness.scenario.loads.topics import OFFSETS_TOPIC, Placement, partitions_of
 from harness.scenario.verbs import load
@@ -96,8 +97,7 @@ class KeepLedger:
             world.folder.ledger(self.topic),
             lambda places: _written_by(world, self.topic, places),
         )
-        client.start_writing(world.is_over)
-        return client
+        return begin_to_write(client, world)
 
     def _create(self, world: World, placement: Placement) -> int:
         # Reading back asks for a group's coordinator, whose topic would otherwise be made in some runs only. Where

@@ -12,6 +12,7 @@ from confluent_kafka import KafkaError, Message, Producer
 from harness.cluster.address import Address
 from harness.model.clients import ClientReport
 from harness.scenario.client import Client
+from harness.scenario.loads.first_answers import begin_to_write
 from harness.scenario.loads.readback import client_settings, read_back
 from harness.scenario.loads.topics import OFFSETS_TOPIC, Placement
 from harness.scenario.verbs import load
@@ -46,8 +47,7 @@ class Records:
         in_sync = min(2, *map(len, replicas))
         world.create_topic(self.topic, replicas, {"min.insync.replicas": str(in_sync)})
         client = RecordsClient(self, len(replicas), world.cluster.client_brokers)
-        client.start_writing(world.is_over)
-        return client
+        return begin_to_write(client, world)
 
 
 class RecordsClient(Client):

@@ -12,6 +12,7 @@ from confluent_kafka import KafkaException, Producer
 from harness.cluster.address import Address
 from harness.model.clients import ClientReport
 from harness.scenario.client import Client
+from harness.scenario.loads.first_answers import begin_to_write
 from harness.scenario.loads.readback import client_settings, read_back
 from harness.scenario.loads.topics import Placement
 from harness.scenario.verbs import load
@@ -37,8 +38,7 @@ class Transactions:
         replicas = Placement.ONE_PER_BROKER.replicas(world)
         world.create_topic(self.topic, replicas, {"min.insync.replicas": "2"})
         client = TransactionsClient(self.topic, len(replicas), world.cluster.client_brokers)
-        client.start_writing(world.is_over)
-        return client
+        return begin_to_write(client, world)
 
 
 class TransactionsClient(Client):
