@@ -148,7 +148,7 @@ def decide(
             *not_read,
             *_unreached(declaration, coverage, not_reached),
             *untested(proof),
-            *(filter(None, [NOT_ROLLED, not_measured]) if verdict is Verdict.SHIP else ()),
+            *_not_asked_of_a_ship(verdict, not_measured),
         ),
         timings=declaration.timings,
         cpu_seconds=declaration.cpu_seconds,
@@ -157,12 +157,7 @@ def decide(
         would_show_measured=power_measured if noticeable else "",
         costs=case.costs,
         reused=reused_sentences(case.results, proof, coverage),
-        remarks=(
-            *asked_again(case.again, case.shown, declaration.repeats),
-            *of_another_round(declaration, case.shown, case.another_round),
-            *other_metrics(declaration, case.results),
-            *refusals_in_other_words(declaration, case.results),
-        ),
+        remarks=_remarks(case),
         not_fixed=not_fixed(declaration, case.ruled.values(), proof),
     )
     return record if declaration.candidate else of_stock(record, declaration, unasked)
@@ -221,6 +216,21 @@ def _all_reasons(case: _Case, logs: Iterable[Reason], logged: Mapping[str, Evide
         *reasons_of_claims(declaration, case.ruled, case.proof, logged, case.results),
     )
     return (*found, *_lack_of_evidence(declaration, case.ruled, found))
+
+
+def _remarks(case: _Case) -> tuple[str, ...]:
+    """Return what a reader is told beside the verdict: what ran twice, and what is otherwise without being worse."""
+    return (
+        *asked_again(case.again, case.shown, case.declaration.repeats),
+        *of_another_round(case.declaration, case.shown, case.another_round),
+        *other_metrics(case.declaration, case.results),
+        *refusals_in_other_words(case.declaration, case.results),
+    )
+
+
+def _not_asked_of_a_ship(verdict: Verdict, not_measured: str) -> tuple[str, ...]:
+    """Return what a SHIP does not rest on: a rollout, and, where nobody knows it, what the suite would notice."""
+    return tuple(filter(None, [NOT_ROLLED, not_measured])) if verdict is Verdict.SHIP else ()
 
 
 def _figures_not_judged(case: _Case) -> tuple[str, ...]:
