@@ -10,7 +10,12 @@ from harness.judge import sentences
 from harness.judge.acknowledgements import judge_acknowledgements
 from harness.judge.against import against, not_fixed
 from harness.judge.claim_verdict import judged_claims, reasons_of_claims, reasons_of_flag
-from harness.judge.costs.another_round import another_round, of_another_round, that_ended_alike
+from harness.judge.costs.another_round import (
+    another_round,
+    of_another_round,
+    of_what_was_replaced,
+    that_ended_alike,
+)
 from harness.judge.costs.beside_base import costs_by_shipped_limits
 from harness.judge.costs.lacking import lacking, reasons_of_lacking
 from harness.judge.costs.limits import shipped_limits
@@ -223,6 +228,7 @@ def _remarks(case: _Case) -> tuple[str, ...]:
     return (
         *asked_again(case.again, case.shown, case.declaration.repeats),
         *of_another_round(case.declaration, case.shown, case.another_round),
+        *of_what_was_replaced(case.declaration, case.shown, case.again),
         *other_metrics(case.declaration, case.results),
         *refusals_in_other_words(case.declaration, case.results),
     )

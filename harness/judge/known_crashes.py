@@ -16,7 +16,7 @@ from harness.model.verdict import CellOutcome, Reason, ReasonSource
 _ONE_IN = 50  # changes of the voter set; 200 on a quiet host: docs/upstream/leader-ends-at-late-acknowledgement.md
 _CHANCE = 1e-3
 _VOTER_SETS = "voter_sets_written"
-_LEAST_MISSES = 3
+_CHANCE_OF_MISSES = 1 / 8  # of three misses all fall to one of two arms
 _MOST_NAMED = 5
 
 
@@ -58,23 +58,29 @@ def _changes(run: RunResult) -> int:
 
 
 def _misses(declaration: Declaration, shown: Sequence[RunResult], again: Collection[RunKey]) -> Iterator[Reason]:
-    """Yield arms that missed guards in three runs or more, each replaced by its spare, where their control missed none.
+    """Yield arms that missed guards again and again, each run replaced by its spare, and their control far less often.
 
-    Those of scenarios count that the control passed: who fails before a guard does not miss it. Of three misses, all
-    fall to one of two arms by chance once in eight: no more than a question.
+    Those of scenarios count that the control passed: who fails before a guard does not miss it. All misses of the
+    control count beside them. Three to none fall so by chance once in eight, and five to one: no more than a question.
     """
     for control, arm in declaration.compared:
         of_control = [run for run in shown if run.arm == control]
         passed = {run.scenario for run in of_control} - {each.scenario for each in of_control if not _passed(each)}
         missed = [run for run in shown if run.arm == arm and run.key in again and missed_a_guard(run)]
         beside = [run for run in missed if run.scenario in passed]
-        if len(beside) >= _LEAST_MISSES and not any(map(missed_a_guard, of_control)):
+        if _by_chance(len(beside), sum(map(missed_a_guard, of_control))) <= _CHANCE_OF_MISSES:
             guards = listed(sorted({run.expectation for run in beside}), _MOST_NAMED)
             sentence = (
                 f"{arm} did not come to its question ({guards}) in {len(beside)} runs that were asked once more "
                 f"({_named(beside)}), and {control} passed there in each of its own."
             )
             yield Reason(ReasonSource.FIGURES, Verdict.INCONCLUSIVE, None, sentence)
+
+
+def _by_chance(mine: int, others: int) -> float:
+    """Return how likely it is that of all misses so many or more fall to one of two arms that miss alike."""
+    count = mine + others
+    return sum(math.comb(count, each) for each in range(mine, count + 1)) / 2**count
 
 
 def _passed(run: RunResult) -> bool:

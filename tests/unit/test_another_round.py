@@ -111,6 +111,19 @@ def test_a_scenario_whose_spare_stands_for_an_undecided_run_is_not_asked_a_third
     assert another_round(PLAN, with_all_others(*results)) == []
 
 
+def test_what_a_run_cost_that_a_spare_stands_for_is_told_beside_what_the_spare_cost():
+    crowded = cell("turn1", "patched-on", 97.0, shows=STARVED)
+    spare = replace(cell("turn1", "patched-on", 1.0)[0], repeat=2)
+    results = [*cell("turn1", "stock", 1.0), *cell("turn1", "patched-off", 1.0), *crowded, spare]
+    record = decide(PLAN, with_all_others(*results), SOUND)
+    assert record.verdict is Verdict.SHIP
+    assert record.remarks[-1] == (
+        "turn1, of which a run was asked once more, cost patched-on more than stock at first: the raft I/O thread of "
+        "the observer took, at its busiest over 3 s, 97 % of a core against 1 % of a core, then 1 % of a core against "
+        "1 % of a core."
+    )
+
+
 percents = st.sampled_from([1.0, 2.0, 40.0, 97.0])
 
 

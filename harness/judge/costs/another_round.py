@@ -12,7 +12,7 @@ from harness.judge.costs.reasons import amount
 from harness.model.costs import Cost
 from harness.model.declaration import Declaration
 from harness.model.runs import RunKey, RunResult
-from harness.model.spares import is_asked_again, is_spare
+from harness.model.spares import in_place, is_asked_again, is_spare
 
 _MOST_OVER = 4  # one scenario in so many: what costs more in many of them has no bad luck
 
@@ -54,6 +54,24 @@ def of_another_round(
         f"{cost.description} {_both(cost)}, then {_both(second.get(_name(cost)))}."
         for cost in _over(declaration, results)
         if cost.scenario in made
+    )
+
+
+def of_what_was_replaced(
+    declaration: Declaration, results: Sequence[RunResult], again: Collection[RunKey]
+) -> tuple[str, ...]:
+    """Return in sentences what cost more until the runs `again` were asked once more, and what with their spares.
+
+    A node that spins until nothing is left may itself be why its run came to no answer.
+    """
+    later = {_name(cost): cost for cost in costs_by_shipped_limits(declaration, in_place(declaration, results), again)}
+    first = [run for run in results if not is_spare(declaration, run.key)]
+    replaced = {run.scenario for run in first if run.key in again}
+    return tuple(
+        f"{cost.scenario}, of which a run was asked once more, cost {cost.arm} more than {cost.control} at first: "
+        f"{cost.description} {_both(cost)}, then {_both(later.get(_name(cost)))}."
+        for cost in costs_by_shipped_limits(declaration, first)
+        if cost.over and cost.scenario in replaced
     )
 
 
