@@ -17,21 +17,22 @@ from pathlib import Path
 
 from harness.base.waiting import wait_until
 from harness.cluster.cluster import Cluster
-from harness.cluster.node import Node
+from harness.cluster.node import STOP_TIMEOUT_SECONDS, Node
 from harness.model.runs import AT_THE_END, Shutdown
 from harness.rundir.parts import SHUTDOWN_LOG
 
-# A node of a healthy cluster ends within two seconds; voters among which leadership changes meanwhile take up to the
-# five that KafkaRaftClientDriver allows them.
-PATIENCE_SECONDS = 10.0
 # For brokers of a run in which something went wrong: too short for anything to be said of one that is late.
 SHORT_PATIENCE_SECONDS = 1.5
 
 
 def end_nodes(
-    cluster: Cluster, passed: bool, is_slow: Callable[[], bool], patience: float = PATIENCE_SECONDS
+    cluster: Cluster, passed: bool, is_slow: Callable[[], bool], patience: float = STOP_TIMEOUT_SECONDS
 ) -> tuple[Shutdown, ...]:
     """Stop every running node within `patience` seconds for each group, and say how each took it.
+
+    A node of a healthy cluster ends within two seconds; voters among which leadership changes meanwhile take up to the
+    five that KafkaRaftClientDriver allows them, and eight were seen. Some that hang among others that end are told by
+    how much longer they took, so that they are waited for well beyond that.
 
     Of brokers that are late where the run has not `passed`, and of nodes that are late while `is_slow` says that the
     host holds them back, nothing is said.

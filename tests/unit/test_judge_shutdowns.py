@@ -1,10 +1,15 @@
 """A candidate whose nodes do not end on SIGTERM, and base's do, has failed."""
 
+import inspect
 from dataclasses import replace
 
 import pytest
 import sample_run
 
+from harness.engine.outcome import measures
+from harness.engine.shutdown import end_nodes
+from harness.judge.costs.beside_base import allowed
+from harness.judge.costs.limits import limit_of, shipped_limits
 from harness.judge.shutdowns import ignores_sigterm, judge_shutdowns
 from harness.model.arms import Role
 from harness.model.runs import Outcome, RunResult, Shutdown
@@ -89,3 +94,11 @@ def test_off_is_held_against_the_base_with_its_flag_off():
     ]
     found = judge_shutdowns(replace(DECLARED, arms=arms), results)
     assert [each.label for each in found] == ["PASSED", "PASSED", "FAILED(stops_on_sigterm)"]
+
+
+@pytest.mark.parametrize("slowest", [2.5, 8.0])
+def test_some_voters_that_had_to_be_killed_among_others_that_ended_cost_more_than_any_that_ended(slowest):
+    waited = inspect.signature(end_nodes).parameters["patience"].default
+    hung = Shutdown(1, "voter", False, waited, "")
+    limit, _ = limit_of("voter_stop_seconds", shipped_limits())
+    assert measures((), 0.0, {}, [voter(0, True), hung])["voter_stop_seconds"] > allowed(limit, slowest)
