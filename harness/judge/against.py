@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import assert_never
 
-from harness.base.text import listed
+from harness.base.text import counted, listed
 from harness.judge.scenario_verdict import RuledScenario
 from harness.judge.sentences import Rows, arm_name, with_effect
 from harness.model.arms import Role
@@ -39,19 +39,21 @@ def against(
     worse_in: Collection[str] = (),
     *,
     is_blocked: bool = False,
+    asked_again: int = 0,
 ) -> str:
     """Return the strongest reason against the verdict; `worse_in` are scenarios whose logs or figures are worse.
 
     `not_reached` says what of the jar was not tested: what no run shows (`not_shown_by_runs`), most of upstream's tests
     (`mostly_excused`), or which changed methods no scenario ran (`unreached`). `is_blocked` says that something holds
-    the candidate back whatever its scenarios show.
+    the candidate back whatever its scenarios show, `asked_again` how many runs were made once more.
     """
     match verdict:
         case Verdict.SHIP:
             # What base fails too is told in any case, as not fixed; what changed and never ran is told here.
-            return not_reached or _left(rows) or _against_shipping(declaration, rows)
+            return not_reached or _left(rows) or _against_shipping(declaration, rows, asked_again)
         case Verdict.HOLD:
-            return _for_the_candidate(declaration, rows, worse_in, is_blocked=is_blocked)
+            is_single = declaration.repeats == 1 and not asked_again and not is_blocked
+            return _for_the_candidate(rows, worse_in, is_single=is_single)
         case Verdict.INCONCLUSIVE:
             return _what_was_decided(rows)
         case _:
@@ -63,21 +65,21 @@ def _left(rows: Rows) -> str:
     return f"The defect that base shows in {listed(left)} is not fixed: the candidate shows it too." if left else ""
 
 
-def _against_shipping(declaration: Declaration, rows: Rows) -> str:
+def _against_shipping(declaration: Declaration, rows: Rows, asked_again: int) -> str:
     if silent := with_effect(rows, Effect.UNSUPPORTED):
         return f"This host cannot run {listed(silent)}."
     blind = [name for name, ruling in rows if declaration.has_claims and not ruling.discriminates]
     no_evidence = f" {listed(blind)} would have passed without the patch." if blind else ""
-    return confidence(declaration.repeats) + no_evidence
+    return confidence(declaration.repeats, asked_again) + no_evidence
 
 
-def _for_the_candidate(declaration: Declaration, rows: Rows, worse_in: Collection[str], *, is_blocked: bool) -> str:
+def _for_the_candidate(rows: Rows, worse_in: Collection[str], *, is_single: bool) -> str:
     good = [name for name in _speaking_for(rows) if name not in worse_in]
     passed = f"Nothing speaks against the candidate in {listed(good)}." if good else ""
     once = "Each scenario ran once per arm, so a single unlucky run would look the same."
-    # What the jar is shows without a run; what its logs and figures are worse by was held against many.
-    is_chance = declaration.repeats == 1 and not is_blocked
-    return f"{passed} {once if is_chance else ''}".strip() or "None: no scenario speaks for it."
+    # What the jar is shows without a run, what its logs and figures are worse by was held against many, and what was
+    # asked once more was seen twice.
+    return f"{passed} {once if is_single else ''}".strip() or "None: no scenario speaks for it."
 
 
 def _what_was_decided(rows: Rows) -> str:
@@ -91,10 +93,11 @@ def _speaking_for(rows: Rows) -> list[str]:
     return [name for name, ruling in rows if ruling.effect in _FOR_IT and ruling.verdict is Verdict.SHIP]
 
 
-def confidence(repeats: int) -> str:
-    """Return what `repeats` runs without a violation can rule out, at 95 % confidence."""
+def confidence(repeats: int, asked_again: int = 0) -> str:
+    """Return what `repeats` runs without a violation can rule out, at 95 % confidence; some were `asked_again`."""
     if repeats == 1:
-        return "Each scenario ran once per arm: a fault that shows only in some runs can have been missed."
+        more = f", and {counted(asked_again, 'run')} once more" if asked_again else ""
+        return f"Each scenario ran once per arm{more}: a fault that shows only in some runs can have been missed."
     rate = 100 * (1 - 0.05 ** (1 / repeats))
     return (
         f"Each scenario ran {repeats} times per arm: at 95 % confidence, "

@@ -51,7 +51,7 @@ from harness.model.power import Power
 from harness.model.proof import Coverage, Proof
 from harness.model.request import Request
 from harness.model.runs import Evidence, RunKey, RunResult, Verdict
-from harness.model.spares import counting, in_place, replaced
+from harness.model.spares import counting, in_place, is_spare, replaced
 from harness.model.verdict import (
     SCHEMA,
     CellName,
@@ -131,6 +131,7 @@ def decide(
             not_shown_by_runs(proof) or mostly_excused(proof) or not_reached,
             _worse_in(reasons),
             is_blocked=any(map(is_blocker, reasons)),
+            asked_again=sum(is_spare(declaration, result.key) for result in case.shown),
         ),
         reasons=reasons,
         kafka_version=declaration.kafka_version,

@@ -92,6 +92,8 @@ def test_a_guard_that_the_candidate_misses_and_base_meets_holds_it_back_where_it
     assert (record.verdict, (found.agreeing, found.declared)) == (verdict, counted)
     begin = f"turn2 on patched-on, repeat 1, did not come to its question ({GUARD[1]}), and was asked once more: "
     assert [each.startswith(begin) for each in record.remarks] == ([] if spare is GUARD else [True])
+    assert "a single unlucky run would look the same" not in record.against
+    assert ("ran once per arm, and 1 run once more:" in record.against) is (spare is H)
 
 
 @pytest.mark.parametrize(
