@@ -211,7 +211,7 @@ def _all_reasons(case: _Case, logs: Iterable[Reason], logged: Mapping[str, Evide
     declaration = case.declaration
     found = (
         *reasons_of_proof(case.proof),
-        *reasons_of_costs(declaration, case.results, case.costs),
+        *reasons_of_costs(declaration, case.results, case.costs, case.again),
         *reasons_of_metrics(declaration, case.results),
         *reasons_of_standstill(declaration, case.results),
         *reasons_of_lacking(case.lost),

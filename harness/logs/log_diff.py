@@ -45,7 +45,7 @@ from harness.model.arms import Arm, Role, are_of_two_releases
 from harness.model.findings import Contrast
 from harness.model.node_logs import NodeLogs
 from harness.model.runs import RunKey
-from harness.model.spares import replaced
+from harness.model.spares import without_a_say
 from harness.model.stock_noise import StockNoise
 from harness.rundir.directory import RunDirectory
 from harness.rundir.parts import LogsFolder, RunFolder
@@ -129,11 +129,11 @@ def pairs(arms: Sequence[Arm]) -> list[tuple[str, str]]:
 def node_logs(directory: RunDirectory) -> list[NodeLogs]:
     """Return what every run of a run directory says of its nodes' logs, in the order of their paths.
 
-    What was asked once more after a crash of released jars is left out: the spare's logs are there.
+    Left out is what makes no cell: runs that spares stand for, and spares that stand for none.
     """
     declaration = directory.declaration.read_if_exists()
-    again = replaced(declaration, directory.results()) if declaration else frozenset[RunKey]()
-    found = [run for run in directory.runs() if run.logs.exists and run.key not in again]
+    left_out = without_a_say(declaration, directory.results()) if declaration else frozenset[RunKey]()
+    found = [run for run in directory.runs() if run.logs.exists and run.key not in left_out]
     if not found:
         raise HarnessError(f"No run in {directory.path} left logs: nothing was run.", "`harness run` comes first.")
     return [node for run in found for node in _of_run(run)]

@@ -96,6 +96,14 @@ def in_place(declaration: Declaration, results: Sequence[RunResult]) -> list[Run
     return [_numbered(declaration, result) for result in results if result.key not in more]
 
 
+def without_a_say(declaration: Declaration, results: Sequence[RunResult]) -> frozenset[RunKey]:
+    """Return the runs whose logs say nothing: what is not declared, or `beyond` it as a second round of costs is."""
+    declared = [result for result in results if declaration.declares(result)]
+    return frozenset({result.key for result in results} - {result.key for result in declared}).union(
+        result.key for result in beyond(declaration, declared)
+    )
+
+
 def beyond(declaration: Declaration, results: Sequence[RunResult]) -> list[RunResult]:
     """Return the results that stand for no declared repeat: what was replaced, spares that say no more."""
     gone = replaced(declaration, results)

@@ -14,6 +14,7 @@ from harness.model.expectations import Met
 from harness.model.proof import Proof
 from harness.model.rollout import RolloutOutcome
 from harness.model.runs import RunResult, Verdict
+from harness.model.spares import without_a_say
 from harness.model.verdict import VerdictRecord
 from harness.model.verdict_schema import check_record
 from harness.rundir.directory import RunDirectory
@@ -42,6 +43,8 @@ def judge_run(directory: RunDirectory) -> VerdictRecord:
     """
     declaration = directory.declaration.read()
     results = _declared_results(directory, declaration)
+    left_out = without_a_say(declaration, results)
+    telling = [result for result in results if result.key not in left_out]
     proof = read_proof(directory, declaration)
     gap = why_not_compared(directory) if declaration.compared else ""
     request = directory.request.read_if_exists()
@@ -56,8 +59,8 @@ def judge_run(directory: RunDirectory) -> VerdictRecord:
         request=request,
         coverage=directory.proof(declaration.candidate).coverage.read_if_exists(),
         evidence=take_inventory(directory, [result.key for result in results]),
-        logged=expected_lines(directory, results, chains),
-        logged_off=lines_with_flag_off(directory, declaration, results, chains),
+        logged=expected_lines(directory, telling, chains),
+        logged_off=lines_with_flag_off(directory, declaration, telling, chains),
         not_compared=gap,
         not_read=totals.left_out if totals else (),
         power=power,

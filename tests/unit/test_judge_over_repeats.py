@@ -117,6 +117,17 @@ def test_a_figure_that_too_few_repeats_have_is_not_compared():
     assert (len(worse(cells)), worse(lacking)) == (1, ())
 
 
+def test_of_a_repeat_that_one_arm_was_asked_alone_later_wall_time_says_nothing():
+    cells = runs("observer_recovers_seconds", (3.0, 3.1, 3.2, 3.1), (90.0, 92.0, 91.0, 4.0))
+    spare = {cells[-1].key}
+    compared = [("stock", "patched-on")]
+    (slower,) = worse_figures(
+        compared, [*cells[:-1], replace(cells[-1], measures={"observer_recovers_seconds": 3.0})], spare
+    )
+    assert (len(slower.base), len(slower.candidate)) == (3, 3)
+    assert worse_figures(compared, cells[:3] + cells[4:7], {cells[0].key}) == (), "two are too few"
+
+
 def test_figures_of_runs_that_failed_are_not_compared():
     assert worse(runs("node_cpu_seconds", (2.0, 2.2, 2.1), (5.0, 5.4, 5.2), outcome=Outcome.FAILED)) == ()
 

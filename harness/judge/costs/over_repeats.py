@@ -15,7 +15,7 @@ from statistics import mean, median, variance
 
 from harness.judge.costs.held_back import is_wall_time, was_held_back
 from harness.judge.costs.limits import shipped_limits
-from harness.model.runs import Outcome, RunResult
+from harness.model.runs import Outcome, RunKey, RunResult
 from harness.model.verdict import CellName
 
 LEAST_RUNS = 3
@@ -55,25 +55,31 @@ class WorseFigure:
         )
 
 
-def worse_figures(compared: Sequence[tuple[str, str]], runs: Sequence[RunResult]) -> tuple[WorseFigure, ...]:
+def worse_figures(
+    compared: Sequence[tuple[str, str]], runs: Sequence[RunResult], again: Collection[RunKey] = ()
+) -> tuple[WorseFigure, ...]:
     """Return the figures in which the candidate's arms are slower than base's.
 
     `compared` are the names of a control and of the arm held against it. There are none without LEAST_RUNS runs of both
     arms that have a figure, where all passed: a run that failed ends elsewhere, so that its figures cannot be compared.
-    Repeats in which the host held the nodes of either arm back do not count for wall time.
+    Repeats in which the host held the nodes of either arm back do not count for wall time, nor those in which one of
+    both was made later than the other: it stands in the place of one that is in `again`.
     """
-    tested = sorted(_tested(compared, runs), key=lambda each: each.p)
+    tested = sorted(_tested(compared, runs, again), key=lambda each: each.p)
     significant = [rank for rank, each in enumerate(tested, 1) if each.p <= _FALSE_DISCOVERIES * rank / len(tested)]
     found = tested[: max(significant, default=0)]
     return tuple(each for each in found if _is_plain(each))
 
 
-def _tested(compared: Sequence[tuple[str, str]], runs: Sequence[RunResult]) -> Iterator[WorseFigure]:
+def _tested(
+    compared: Sequence[tuple[str, str]], runs: Sequence[RunResult], again: Collection[RunKey]
+) -> Iterator[WorseFigure]:
     for scenario, (base, arm) in product(dict.fromkeys(run.scenario for run in runs), compared):
         before, now = _passed(runs, scenario, base), _passed(runs, scenario, arm)
         slow = {run.repeat for run in (*before, *now) if was_held_back(run)}
+        apart = {run.repeat for run in before if run.key in again} ^ {run.repeat for run in now if run.key in again}
         for name in sorted({name for run in now for name in run.measures if name.endswith(_SECONDS)}):
-            left_out = slow if is_wall_time(name, shipped_limits()) else set[int]()
+            left_out = slow | apart if is_wall_time(name, shipped_limits()) else set[int]()
             one, two = (_values(each, name, left_out) for each in (before, now))
             if min(len(one), len(two)) >= LEAST_RUNS:
                 yield WorseFigure(scenario, arm, base, name, one, two, p_larger(one, two))

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from harness.judge.costs.over_repeats import worse_figures
 from harness.judge.costs.stated import broken_limits
 from harness.model.claims import Claim
 from harness.model.costs import EVERYWHERE, Cost
 from harness.model.declaration import Declaration
-from harness.model.runs import RunResult, Verdict
+from harness.model.runs import RunKey, RunResult, Verdict
 from harness.model.verdict import CellName, Reason, ReasonSource
 
 
-def reasons_of_costs(declaration: Declaration, runs: Sequence[RunResult], costs: Sequence[Cost]) -> tuple[Reason, ...]:
+def reasons_of_costs(
+    declaration: Declaration, runs: Sequence[RunResult], costs: Sequence[Cost], again: Collection[RunKey] = ()
+) -> tuple[Reason, ...]:
     """Return a reason for each figure that is over its limit, and for each limit of a claim that is broken.
 
-    What is over a limit is not named again for what repeats say of it.
+    What is over a limit is not named again for what repeats say of it. `again` are the runs in whose place one of
+    `runs` stands that was made later.
     """
     over = [cost for cost in costs if cost.over]
     named = {(cost.scenario, cost.arm, cost.figure) for cost in over}
-    slower = worse_figures(declaration.compared, runs)
+    slower = worse_figures(declaration.compared, runs, again)
     return (
         *(_hold(_cell(cost), over_its_limit(cost)) for cost in over),
         *(_hold(each.cell, each.sentence) for each in slower if (each.scenario, each.arm, each.name) not in named),
