@@ -80,7 +80,7 @@ def _misses(declaration: Declaration, shown: Sequence[RunResult], again: Collect
 def _by_chance(mine: int, others: int) -> float:
     """Return how likely it is that of all misses so many or more fall to one of two arms that miss alike."""
     count = mine + others
-    return sum(math.comb(count, each) for each in range(mine, count + 1)) / 2**count
+    return math.ldexp(sum(math.comb(count, each) for each in range(mine, count + 1)), -count)
 
 
 def _passed(run: RunResult) -> bool:

@@ -36,6 +36,7 @@ from harness.proof.dropin.entries import (
     compare_manifests,
     compare_signatures,
     entries_of,
+    names_in_code,
     packages_of,
     parse_manifest,
     read_jar,
@@ -627,6 +628,35 @@ def test_nobody_misses_an_entry_that_another_jar_has_alike(tmp_path, missing, of
     (found,) = compare_entries(base, read_jar(jar(tmp_path / "c")), elsewhere)
     assert (found.rule, found.severity) == ("entry-missing", severity)
     assert ("another jar has it" in found.detail) == (not found.blocks)
+
+
+def test_nobody_misses_a_resource_that_no_class_names_nor_a_manifest_that_says_nothing(tmp_path):
+    manifest = ("META-INF/MANIFEST.MF", b"Manifest-Version: 1.0\n")
+    base = read_jar(jar(tmp_path / "b", ("schema.json", b"1"), manifest))
+    candidate = read_jar(jar(tmp_path / "c"))
+    (found,) = compare_entries(base, candidate, {}, {"schema.json"})
+    assert (found.rule, found.severity, found.where) == ("entry-missing", Severity.WARNING, "schema.json")
+    assert found.detail == "schema.json is missing; no class of this Kafka names it"
+
+
+@pytest.mark.parametrize(
+    ("resource", "names"), [("common/message/A.json", {"A.json"}), ("words.properties", {"words.properties", "words"})]
+)
+def test_a_class_names_a_resource_by_its_file_or_without_the_ending_that_java_adds(resource, names):
+    assert names_in_code(resource) == names
+
+
+@pytest.mark.parametrize(
+    ("content", "rule"),
+    [
+        (b'// new\n{"name": "A", "fields": [{"name": "b", "about": "better"}]}', "text-changed"),
+        (b'{"name": "A", "fields": [{"name": "c", "about": "b"}]}', "resource-changed"),
+        (b'{"name": "A", "fields": [', "resource-changed"),
+    ],
+)
+def test_a_schema_says_the_same_whatever_explains_it(tmp_path, content, rule):
+    schema = b'// old\n{"name": "A", "fields": [{"name": "b", "about": "b"}]}'
+    assert entries(tmp_path, [("A.json", schema)], [("A.json", content)]) == [rule]
 
 
 def test_a_name_that_is_there_twice_is_reported():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import chain
@@ -37,7 +37,7 @@ from harness.proof.dropin.class_changes import (
     visible,
 )
 from harness.proof.dropin.config_keys import compare_configurations
-from harness.proof.dropin.constants import compare_constants
+from harness.proof.dropin.constants import compare_constants, held_by
 from harness.proof.dropin.durability import compare_durability
 from harness.proof.dropin.entries import (
     JarFacts,
@@ -46,6 +46,8 @@ from harness.proof.dropin.entries import (
     compare_signatures,
     entries_of,
     misplaced,
+    missing_resources,
+    names_in_code,
     packages_of,
     read_jar,
 )
@@ -174,7 +176,7 @@ def prove_dropin(tools: ProofTools, base: Path, candidate: Path, subject: Subjec
         baselines = (CompiledBaseline("base", old), *_baselines(subject, made))
         comparison = compared(new, baselines)
         found = [
-            *_compare_files(*entries, others),
+            *_compare_files(base, candidate, entries, others),
             *compare_hidden(entries[0].names, entries[1].names, {jar.name: entry_names(jar) for jar in others}),
             *_compare_classes(old, new, comparison, subject.named),
             *compare_older_java(old, new, baselines, subject.builder),
@@ -197,11 +199,21 @@ def prove_dropin(tools: ProofTools, base: Path, candidate: Path, subject: Subjec
     )
 
 
-def _compare_files(base: JarFacts, candidate: JarFacts, others: Sequence[Path]) -> Iterator[Difference]:
-    missing = base.resources.keys() - candidate.resources.keys()
-    yield from compare_entries(base, candidate, entries_of(others, missing))
-    yield from compare_manifests(base, candidate)
-    yield from compare_signatures(base, candidate, packages_of(chain.from_iterable(map(entry_names, others))))
+def _compare_files(
+    base: Path, candidate: Path, entries: tuple[JarFacts, JarFacts], others: Sequence[Path]
+) -> Iterator[Difference]:
+    old, new = entries
+    missing = missing_resources(old, new)
+    yield from compare_entries(old, new, entries_of(others, missing), _unread(missing, base, candidate, *others))
+    yield from compare_manifests(old, new)
+    yield from compare_signatures(old, new, packages_of(chain.from_iterable(map(entry_names, others))))
+
+
+def _unread(resources: Iterable[str], *jars: Path) -> frozenset[str]:
+    """Return the resources of which no class of these jars has the name; META-INF has what is found without one."""
+    names = {name: names_in_code(name) for name in resources if not name.startswith("META-INF/")}
+    held = held_by(jars, frozenset[str]().union(*names.values()))
+    return frozenset(name for name, written in names.items() if not written & held)
 
 
 def _compare_classes(base: Classes, candidate: Classes, comparison: Comparison, named: Named) -> Iterator[Difference]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
@@ -35,6 +36,9 @@ _LOADING = (
 )
 # Nodes are started from a class path, on which a module's name says nothing.
 _PRODUCT = ("version", "implementation-", "specification-", "main-class", "automatic-module-name")
+
+_COMMENT = re.compile(rb"^\s*//.*$", re.MULTILINE)
+_UNREAD = "; no class of this Kafka names it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,21 +79,35 @@ def entries_of(jars: Iterable[Path], names: Set[str]) -> dict[str, frozenset[byt
     return found
 
 
+def missing_resources(base: JarFacts, candidate: JarFacts) -> frozenset[str]:
+    """Return the resources that the candidate lacks; the attributes of a manifest are compared instead."""
+    return frozenset(_only(base.resources, candidate.resources)) - {_MANIFEST}
+
+
+def names_in_code(name: str) -> frozenset[str]:
+    """Return what a class that reads a resource has in it: the file's name, or its stem where Java adds the ending."""
+    path = PurePosixPath(name)
+    return frozenset({path.name, path.stem} if path.suffix == ".properties" else {path.name})
+
+
 def compare_entries(
-    base: JarFacts, candidate: JarFacts, elsewhere: Mapping[str, Collection[bytes]]
+    base: JarFacts, candidate: JarFacts, elsewhere: Mapping[str, Collection[bytes]], unread: Set[str] = frozenset()
 ) -> Iterator[Difference]:
     """Yield what differs between two jars' lists of entries and their resources.
 
     `elsewhere` is what other jars have under the names of those that are missing: on a class path nobody can tell whose
-    is read, so that nobody misses one that another jar has alike.
+    is read, so that nobody misses one that another jar has alike. `unread` are those of which no class has the name:
+    what the build left beside the code that it made of them, as the schemas of Kafka's messages.
     """
     for name, count in Counter(candidate.names).items():
         if count > 1:
             yield rules.ENTRY_DUPLICATE.broken(name, f"{name} is there {count} times", "1", str(count))
-    for name in _only(base.resources, candidate.resources):
+    for name in sorted(missing_resources(base, candidate)):
         alike = any(_says_the_same(name, base.resources[name], each) for each in elsewhere.get(name, ()))
         rule = rules.ENTRY_MISSING.weighing(Severity.WARNING) if alike else rules.ENTRY_MISSING
         more = "; another jar has it, on the same class path" if alike else ""
+        if name in unread and not alike:
+            rule, more = rule.weighing(Severity.WARNING), _UNREAD
         yield (rules.TEXT_CHANGED if _TEXT.fullmatch(name) else rule).broken(name, f"{name} is missing{more}")
     for name in _only(dict.fromkeys(candidate.names), dict.fromkeys(base.names)):
         versioned = _VERSIONED.fullmatch(name)
@@ -183,10 +201,25 @@ def _only(these: Mapping[str, object], those: Mapping[str, object]) -> list[str]
 
 
 def _says_the_same(name: str, one: bytes, other: bytes) -> bool:
-    """Whether two resources are the same to whoever reads them; so is the version file while its release line stays."""
+    """Whether two resources are the same to whoever reads them.
+
+    So is the version file while its release line stays, and a schema of a message but for what explains it.
+    """
     if name == VERSION_ENTRY:
         return same_line(*(version_in_properties(each.decode("utf-8", "replace")) for each in (one, other)))
-    return one == other
+    return one == other or (name.endswith(".json") and _schema(one) == _schema(other) is not None)
+
+
+def _schema(content: bytes) -> object:
+    """Return a schema of a message, as Kafka's generator reads it, without its `about`; None for what is none."""
+    try:
+        return json.loads(_COMMENT.sub(b"", content), object_hook=_unexplained)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _unexplained(table: dict[str, object]) -> dict[str, object]:
+    return {name: value for name, value in table.items() if name != "about"}
 
 
 def _sizes(name: str, base: JarFacts, candidate: JarFacts) -> tuple[str, str]:
