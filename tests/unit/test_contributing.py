@@ -67,7 +67,7 @@ class Sleeper:
     was_started, hangs, thread_dumps, state, log_file = False, False, (), NodeState.READY, Path("nowhere")
     metadata_log = Path("nowhere")
     figures_file = Path("nowhere")
-    is_running = is_alive = True
+    is_running, is_alive = True, False
 
     def __init__(self, number: int) -> None:
         self.id, self.is_voter = number, number in VOTERS
@@ -101,7 +101,9 @@ class SleepingCluster(StillCluster):
         self.running, self.voters = list(self.nodes.values()), [self.nodes[number] for number in VOTERS]
         self.deposed, self.offset = False, 100
 
-    def start(self, _nodes, _voters=None): ...
+    def start(self, nodes, _voters=None):
+        for node in nodes:
+            self.nodes[node].is_alive = True
 
     def close(self):
         for node in self.nodes.values():

@@ -19,20 +19,25 @@ from harness.cluster.runtime.links import Quality
 from harness.cluster.runtime.loopback_runtime import OnLoopback
 from harness.cluster.runtime.namespace_runtime import InNamespaces
 from harness.cluster.runtime.network import CLIENTS
+from harness.cluster.topology import Topology
 from harness.model.events import ENDED, FaultChanged
 from harness.scenario import holding
 from harness.scenario.actions import fail_fsync as fail_fsync_module
 from harness.scenario.actions import fill_disk as fill_disk_module
+from harness.scenario.actions import lose_unflushed as lose_unflushed_module
 from harness.scenario.actions import set_clock as set_clock_module
 from harness.scenario.actions.begin_to_stop import begin_to_stop
+from harness.scenario.actions.change_host import change_host
 from harness.scenario.actions.cut import cut, heal
 from harness.scenario.actions.degrade import degrade, mend
 from harness.scenario.actions.fill_disk import empty_disk, fill_disk, small_disk
 from harness.scenario.actions.hold import hold, release
 from harness.scenario.actions.hold_followers import hold_followers
 from harness.scenario.actions.kill import kill
+from harness.scenario.actions.lose_unflushed import lose_unflushed
+from harness.scenario.actions.restart import restart
 from harness.scenario.actions.set_clock import SetClock, set_clock
-from harness.scenario.actions.start import start
+from harness.scenario.actions.start import start, start_all, start_voters
 from harness.scenario.actions.start_without_names import start_without_names
 from harness.scenario.actions.stop import stop
 from harness.scenario.actions.wipe import wipe
@@ -245,6 +250,7 @@ class Processes:
                 id=number,
                 state=state,
                 pid=0,
+                data_dir=Path("/nowhere"),
                 is_running=state in (NodeState.STARTING, NodeState.READY),
                 is_alive=state in (NodeState.STARTING, NodeState.READY, NodeState.STOPPING),
                 stop=lambda: self.done.append("stop") or True,
@@ -253,6 +259,16 @@ class Processes:
             for number, state in enumerate(states)
         }
         self.voters = list(self.nodes.values())
+        self.topology = Topology(len(states) - 1, 1)
+
+    def restart(self, _node, **_):
+        self.done.append("restart")
+
+    def change_host(self, _node):
+        self.done.append("change host")
+
+    def wipe(self, _node, **_):
+        self.done.append("wipe")
 
     def start(self, _nodes, _voters=None):
         self.done.append("start")
@@ -261,7 +277,9 @@ class Processes:
         self.done.append("start without names")
 
     def perform(self, action):
-        world = SimpleNamespace(cluster=self, stopping={}, quorum=lambda: Quorum(leader=0))
+        world = SimpleNamespace(
+            cluster=self, stopping={}, quorum=lambda: Quorum(leader=0), network=lambda: None, write=lambda _: 1
+        )
         action.perform(world)
         for ending in world.stopping.values():
             ending.result()
@@ -299,6 +317,42 @@ def test_a_node_that_has_a_process_gets_no_second_one(starting, state):
     cluster = Processes(state)
     with pytest.raises(ActionFailed, match="node 0 runs already"):
         cluster.perform(starting(LEADER))
+    assert not cluster.done
+
+
+@pytest.mark.parametrize("starting", [start_all, start_voters])
+@pytest.mark.parametrize("state", [NodeState.STARTING, NodeState.READY, NodeState.STOPPING])
+def test_where_one_of_many_has_a_process_none_is_started(starting, state):
+    cluster = Processes(NodeState.STOPPED, state, NodeState.STOPPED)
+    with pytest.raises(ActionFailed, match="node 1 runs already"):
+        cluster.perform(starting())
+    assert not cluster.done
+
+
+@pytest.mark.parametrize("starting", [start_all, start_voters])
+def test_nodes_that_are_down_are_started_at_once(starting):
+    cluster = Processes(NodeState.STOPPED, NodeState.KILLED, NodeState.DIED)
+    cluster.perform(starting())
+    assert cluster.done == ["start"]
+
+
+@pytest.mark.parametrize("restarting", [restart, change_host, lambda node: set_clock(node, "+0s")])
+@pytest.mark.parametrize("state", [NodeState.STOPPED, NodeState.KILLED, NodeState.DIED, NodeState.STOPPING])
+def test_a_node_that_is_down_or_about_to_be_is_not_restarted(restarting, state):
+    cluster = Processes(state)
+    with pytest.raises(ActionFailed, match="node 0 does not run"):
+        cluster.perform(restarting(LEADER))
+    assert not cluster.done
+
+
+@pytest.mark.parametrize("editing", [wipe, lose_unflushed, lambda node: small_disk(node, "8m")])
+@pytest.mark.parametrize("state", [NodeState.STARTING, NodeState.READY, NodeState.STOPPING])
+def test_the_disk_of_a_live_process_is_left_alone_be_it_one_that_is_stopping(editing, state, monkeypatch):
+    monkeypatch.setattr(lose_unflushed_module, "put_back", lambda _: pytest.fail("its files were cut"))
+    monkeypatch.setattr(fill_disk_module, "move_to_memory", lambda *_: pytest.fail("its files were moved"))
+    cluster = Processes(state)
+    with pytest.raises(ActionFailed, match="node 0 runs: "):
+        cluster.perform(editing(LEADER))
     assert not cluster.done
 
 
@@ -440,6 +494,7 @@ class Clock:
 
     def __init__(self, folder, off, before=0.0):
         self.id, self.pid, self.environment, self.log_file, self._off = 0, 77, {}, folder / "node.log", off
+        self.is_running = True
         self.log_file.write_text("")
         self._say(before)
 
@@ -547,7 +602,7 @@ def test_a_shift_without_a_sign_is_a_mistake_of_the_plan():
 
 
 def test_a_disk_is_made_small_only_in_mounts_of_the_runs_own_and_while_its_node_is_down(tmp_path):
-    nodes = {0: SimpleNamespace(id=0, is_running=True, data_dir=tmp_path)}
+    nodes = {0: SimpleNamespace(id=0, is_alive=True, data_dir=tmp_path)}
     with pytest.raises(ActionFailed, match="nodes share the network of this host"):
         small_disk(LEADER, "8m").perform(bare_world(SimpleNamespace(nodes=nodes, runtime=OnLoopback())))
     world, *_ = world_of()
@@ -570,7 +625,7 @@ def small(tmp_path, monkeypatch):
     rooms = []
     monkeypatch.setattr(fill_disk_module, "room", lambda _: rooms.pop(0))
     world, _, written, _ = world_of()
-    world.cluster.nodes[0] = SimpleNamespace(id=0, data_dir=tmp_path, is_running=False)
+    world.cluster.nodes[0] = SimpleNamespace(id=0, data_dir=tmp_path, is_alive=False)
     return SimpleNamespace(world=world, written=written, rooms=rooms, ballast=tmp_path / ".harness-ballast")
 
 

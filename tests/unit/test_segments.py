@@ -105,10 +105,9 @@ def test_a_checkpoint_of_another_form_is_refused(text):
         recovery_points(text)
 
 
-def world_of(tmp_path, *, is_running=False):
+def world_of(tmp_path, *, is_alive=False):
     nodes = {
-        number: SimpleNamespace(id=number, is_running=is_running, data_dir=tmp_path / str(number))
-        for number in range(2)
+        number: SimpleNamespace(id=number, is_alive=is_alive, data_dir=tmp_path / str(number)) for number in range(2)
     }
     written = []
     return SimpleNamespace(cluster=SimpleNamespace(nodes=nodes), write=written.append), written
@@ -116,7 +115,7 @@ def world_of(tmp_path, *, is_running=False):
 
 def test_a_node_that_runs_loses_nothing(tmp_path):
     with pytest.raises(ActionFailed, match="node 0 runs: kill it first"):
-        lose_unflushed(fixed(0, "the node")).perform(world_of(tmp_path, is_running=True)[0])
+        lose_unflushed(fixed(0, "the node")).perform(world_of(tmp_path, is_alive=True)[0])
 
 
 def test_a_node_that_has_flushed_all_has_nothing_to_lose_which_is_no_fault_at_all(tmp_path):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from harness.scenario.actions.stop import KILLED
 from harness.scenario.refs import NodeRef
 from harness.scenario.steps import Fault
+from harness.scenario.up_or_down import running
 from harness.scenario.verbs import fault
 from harness.scenario.world import World
 
@@ -23,8 +24,8 @@ class ChangeHost(Fault):
         return f"restart {self.node.description} at another host, to which its name now leads"
 
     def perform(self, world: World) -> None:
-        """Stop it, change what its name resolves to, start it. Raises HarnessError."""
-        node = self.node.find(world)
+        """Stop it, change what its name resolves to, start it. Raises ActionFailed, HarnessError."""
+        node = running(self.node, world).id
         if not world.cluster.change_host(node):
             world.note(KILLED, node)
 

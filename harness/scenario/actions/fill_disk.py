@@ -18,6 +18,7 @@ from harness.model.events import FaultChanged
 from harness.scenario.monitors.node_alive import NodeAlive
 from harness.scenario.refs import NodeRef
 from harness.scenario.steps import Fault
+from harness.scenario.up_or_down import down
 from harness.scenario.verbs import action, fault
 from harness.scenario.world import ActionFailed, World
 
@@ -42,10 +43,7 @@ class SmallDisk:
     def perform(self, world: World) -> None:
         """Mount it in place of the data directory, with what was in there. Raises ActionFailed, OSError."""
         world.network()  # elsewhere it would be mounted for the whole host
-        node = world.cluster.nodes[self.node.find(world)]
-        if node.is_running:
-            raise ActionFailed(f"node {node.id} runs: stop it first")
-        move_to_memory(node.data_dir, self.free)
+        move_to_memory(down(self.node, world, "runs: stop it first").data_dir, self.free)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from harness.cluster.segments import recovery_points, segments_of, unflushed_fro
 from harness.model.events import FaultChanged
 from harness.scenario.refs import NodeRef
 from harness.scenario.steps import Fault
+from harness.scenario.up_or_down import down
 from harness.scenario.verbs import fault
 from harness.scenario.world import ActionFailed, World
 
@@ -35,9 +36,7 @@ class LoseUnflushed(Fault):
 
     def perform(self, world: World) -> None:
         """Cut off the end of every active segment. Raises ActionFailed."""
-        node = world.cluster.nodes[self.node.find(world)]
-        if node.is_running:
-            raise ActionFailed(f"node {node.id} runs: kill it first")
+        node = down(self.node, world, "runs: kill it first")
         cut = put_back(node.data_dir)
         if not cut:
             raise ActionFailed(f"node {node.id} had flushed all that it has: there is nothing to lose")

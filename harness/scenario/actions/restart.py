@@ -8,6 +8,7 @@ from harness.scenario.actions.start import configured_voters, knowing
 from harness.scenario.actions.stop import KILLED
 from harness.scenario.refs import NodeRef
 from harness.scenario.steps import Fault
+from harness.scenario.up_or_down import running
 from harness.scenario.verbs import fault
 from harness.scenario.world import World
 
@@ -27,8 +28,8 @@ class Restart(Fault):
         return f"restart {self.node.description} on {ports} ports{knowing(self.knows)}"
 
     def perform(self, world: World) -> None:
-        """Stop and start; the node is not ready yet when this returns."""
-        node, voters = self.node.find(world), configured_voters(self.knows, world)
+        """Stop and start; the node is not ready yet when this returns. Raises ActionFailed where it does not run."""
+        node, voters = running(self.node, world).id, configured_voters(self.knows, world)
         if not world.cluster.restart(node, new_addresses=self.new_ports, voters=voters):
             world.note(KILLED, node)
 

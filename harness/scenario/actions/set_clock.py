@@ -15,6 +15,7 @@ from harness.scenario.bounds import seconds
 from harness.scenario.capabilities.fake_clock import library
 from harness.scenario.refs import NodeRef
 from harness.scenario.steps import Fault
+from harness.scenario.up_or_down import running
 from harness.scenario.verbs import fault
 from harness.scenario.world import ActionFailed, World
 
@@ -40,7 +41,7 @@ class SetClock(Fault):
 
     def perform(self, world: World) -> None:
         """Restart it, and see by its log what time it is there. Raises ActionFailed."""
-        node = world.cluster.nodes[self.node.find(world)]
+        node = running(self.node, world)
         node.environment = self._environment()
         began, old_lines = time.monotonic(), node.log_file.stat().st_size if node.log_file.exists() else 0
         world.write(FaultChanged("set_clock", self.description, "begun", node=node.id))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from harness.cluster.address import Address
 from harness.scenario.refs import NodeRef
-from harness.scenario.up_or_down import down
+from harness.scenario.up_or_down import all_down, down
 from harness.scenario.verbs import action
 from harness.scenario.world import World
 
@@ -35,8 +36,8 @@ class StartVoters:
     description: str = "start the voters"
 
     def perform(self, world: World) -> None:
-        """Start them; readiness is for a guard to establish."""
-        world.cluster.start(world.cluster.topology.voter_ids)
+        """Start them; readiness is for a guard to establish. Raises ActionFailed where one runs."""
+        _start_all(world.cluster.topology.voter_ids, world)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +47,12 @@ class StartAll:
     description: str = "start every node"
 
     def perform(self, world: World) -> None:
-        """Start them, but for controllers in reserve; readiness is for a guard to establish."""
+        """Start them, but for controllers in reserve; readiness is for a guard to establish.
+
+        Raises ActionFailed where one runs.
+        """
         topology = world.cluster.topology
-        world.cluster.start([*topology.voter_ids, *topology.observer_ids])
+        _start_all([*topology.voter_ids, *topology.observer_ids], world)
 
 
 @action
@@ -67,6 +71,10 @@ def start_voters() -> StartVoters:
 def start_all() -> StartAll:
     """Start every node at once."""
     return StartAll()
+
+
+def _start_all(nodes: Iterable[int], world: World) -> None:
+    world.cluster.start([node.id for node in all_down(nodes, world)])
 
 
 def knowing(knows: NodeRef | None) -> str:

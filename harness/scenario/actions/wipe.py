@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from harness.scenario.refs import NodeRef
+from harness.scenario.up_or_down import down
 from harness.scenario.verbs import action
 from harness.scenario.world import ActionFailed, World
 
@@ -25,12 +26,10 @@ class Wipe:
 
     def perform(self, world: World) -> None:
         """Format anew. Raises ActionFailed."""
-        node = self.node.find(world)
-        if world.cluster.nodes[node].is_running:
-            raise ActionFailed(f"node {node} runs: its disk is wiped while it is down")
-        if world.cluster.nodes[node].data_dir.is_mount():
-            raise ActionFailed(f"node {node} has a small disk, which is not wiped: write wipe before small_disk")
-        world.cluster.wipe(node, new_identity=self.identity == "new")
+        node = down(self.node, world, "runs: its disk is wiped while it is down")
+        if node.data_dir.is_mount():
+            raise ActionFailed(f"node {node.id} has a small disk, which is not wiped: write wipe before small_disk")
+        world.cluster.wipe(node.id, new_identity=self.identity == "new")
 
 
 @action
