@@ -6,7 +6,7 @@ import socket
 import struct
 
 from harness.cluster.address import Address
-from harness.cluster.protocol import Unreachable
+from harness.cluster.protocol import unanswered
 
 _VOTE, _NO_API = 52, 9999
 _TOO_MUCH = 2**31 - 1
@@ -37,12 +37,12 @@ GARBAGE = {
 def reply(address: Address, sent: bytes) -> str:
     """Send bytes and say what the listener does: `closed` (the connection), `answered`, or `left open` for 3 s.
 
-    Raises Unreachable where nobody listens.
+    Raises Unreachable where nobody listens, HarnessError where the harness cannot ask.
     """
     try:
         connection = socket.create_connection((address.host, address.port), timeout=_SECONDS)
     except OSError as error:
-        raise Unreachable(f"{address}: {error}") from error
+        raise unanswered(address, error) from error
     with connection:
         try:
             connection.sendall(sent)

@@ -20,6 +20,7 @@ from kio.static.primitive import i32
 
 from harness.base.errors import HarnessError
 from harness.cluster.address import Address
+from harness.cluster.descriptors import have_given_out
 
 CLIENT_ID = "kafka-patch-harness"
 _MAX_ANSWER_BYTES = 16 * 1024 * 1024
@@ -37,14 +38,25 @@ class Unreachable(Exception):  # noqa: N818 - a state of the node, not a fault o
 def ask(address: Address, request: Any, *, timeout: float = 1.0) -> Any:
     """Send one request to a listener and return the parsed response.
 
-    `timeout` in seconds bounds each socket operation. Raises Unreachable.
+    `timeout` in seconds bounds each socket operation. Raises Unreachable, and HarnessError where it is the harness that
+    cannot ask.
     """
     try:
         with socket.create_connection((address.host, address.port), timeout=timeout) as connection:
             connection.sendall(encoded(request))
             return _decode(request, _read_frame(connection))
     except (OSError, EOFError, ValueError, struct.error, SerialError) as error:
-        raise Unreachable(f"{address}: {error}") from error
+        raise unanswered(address, error) from error
+
+
+def unanswered(address: Address, error: Exception) -> Exception:
+    """Return what to raise where nothing came back: for want of a descriptor nobody was even asked."""
+    if have_given_out(error):
+        return HarnessError(
+            f"The node at {address} was not asked: no file descriptor was left ({error}).",
+            "Run fewer clusters at a time (--jobs), or raise the hard limit of open files (ulimit -Hn).",
+        )
+    return Unreachable(f"{address}: {error}")
 
 
 def understood(address: Address, *, timeout: float = 1.0) -> Mapping[int, Versions]:

@@ -9,6 +9,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Protocol
 
+from harness.cluster.descriptors import allow_many
 from harness.engine.cancel import Cancellation
 from harness.engine.executor import run_cell
 from harness.engine.planned_run import PlannedRun
@@ -45,6 +46,7 @@ def run_cells(
 
     On Ctrl-C every node is ended before KeyboardInterrupt goes on.
     """
+    allow_many()  # one for each connection, log and process of all clusters
     cancellation, ended = Cancellation(), count(1)
 
     def run(cell: PlannedRun) -> RunResult:

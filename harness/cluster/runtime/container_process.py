@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import select
 import signal
 import threading
 from collections.abc import Callable
 from contextlib import suppress
 
 from harness.base.errors import HarnessError
+from harness.cluster.descriptors import readable
 
 _SIGNALLED = 128  # an engine reports the end by signal N as 128 + N
 
@@ -36,7 +36,7 @@ class ContainerProcess:
     def poll(self) -> int | None:
         """Return the exit code, negative for a signal; None while it runs."""
         with self._asking:
-            if self._code is None and select.select([self._descriptor], [], [], 0)[0]:
+            if self._code is None and readable([self._descriptor], 0):
                 self._code = _as_of_a_child(self._exit_status())
                 os.close(self._descriptor)
             return self._code

@@ -127,4 +127,5 @@ class Forwarder:
 
 
 if __name__ == "__main__":
-    Forwarder(sys.argv[1], socket.socket(fileno=int(sys.argv[2]))).work()
+    # Of the program that started this one its number may be over 1023, which select(2) does not take.
+    Forwarder(sys.argv[1], socket.socket(fileno=os.dup(int(sys.argv[2])))).work()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import select
 import socket
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import median
 
+from harness.cluster.descriptors import readable
 from harness.cluster.runtime.forwarder import make_room
 from harness.cluster.runtime.namespaces import Place
 from harness.cluster.runtime.network import Pair
@@ -89,7 +89,7 @@ def _pass_on(
     once: bool = False,
 ) -> None:
     """Send back what arrived at the far ends, and note what came back, until then or until something was there."""
-    while ready := select.select([*nears, *fars], [], [], max(0.0, until - time.monotonic()))[0]:
+    while ready := readable([*nears, *fars], max(0.0, until - time.monotonic())):
         for each in ready:
             packet, sender = each.recvfrom(64)
             if each in fars:
@@ -114,7 +114,7 @@ def rates(links: Mapping[Pair, Ends], burst: Burst) -> dict[Pair, float]:
     fars = {far: pair for pair, (_, far) in links.items()}
     arrived, last = dict.fromkeys(links, 0), dict(began)
     while any(count < burst.count for count in arrived.values()) and (left := until - time.monotonic()) > 0:
-        for far in select.select(list(fars), [], [], left)[0]:
+        for far in readable(fars, left):
             far.recv(2048)
             arrived[fars[far]] += 1
             last[fars[far]] = time.monotonic()

@@ -6,7 +6,6 @@ import fcntl
 import json
 import math
 import os
-import select
 import socket
 import struct
 import subprocess
@@ -20,6 +19,7 @@ from typing import TypeVar
 
 from harness.base.errors import HarnessError
 from harness.base.processes import bare_environment, bound_to_harness
+from harness.cluster.descriptors import readable
 from harness.cluster.runtime.forwarder import LONGEST_QUEUE_SECONDS, wire_of
 from harness.cluster.runtime.link_probes import Burst, Ends, LinkMeasure, Tries, rates, round_trips, socket_of
 from harness.cluster.runtime.network import AGAIN_SECONDS, Network, Pair
@@ -134,7 +134,7 @@ class Links:
         with suppress(BrokenPipeError):  # how it ended is told below
             forwarder.stdin.write(json.dumps(said).encode() + b"\n")
             forwarder.stdin.flush()
-        ready = select.select([forwarder.stdout], [], [], _ANSWER_SECONDS)[0]
+        ready = readable([forwarder.stdout], _ANSWER_SECONDS)
         if not ready or not os.read(forwarder.stdout.fileno(), 64):
             raise HarnessError("The program that carries the packets of bad links does not answer.")
 

@@ -6,7 +6,6 @@ and 203.0.113.0/24 to documentation.
 
 from __future__ import annotations
 
-import select
 import socket
 import time
 from collections.abc import Collection, Iterable, Mapping
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from harness.base.errors import HarnessError
+from harness.cluster.descriptors import readable
 from harness.cluster.runtime.namespaces import Place, inhabitants
 from harness.cluster.runtime.rtnetlink import (
     Rtnetlink,
@@ -202,7 +202,7 @@ class Network:
         deadline = time.monotonic() + within
         while len(arrived) < len(waiting) and (left := deadline - time.monotonic()) > 0:
             self._send({mark: pair for mark, pair in waiting.items() if pair not in arrived})
-            for ear in select.select(listening, [], [], min(left, AGAIN_SECONDS))[0]:
+            for ear in readable(listening, min(left, AGAIN_SECONDS)):
                 with suppress(OSError):
                     arrived |= {waiting[mark]} if (mark := ear.recv(64)) in waiting else set()
         return arrived
