@@ -46,6 +46,8 @@ _SPLIT = "the plan ended while the network was cut, and brokers on its sides may
 _REST_SECONDS = 0.5
 # An election ends within two seconds; two in a row, and the second for which a leader must stay.
 _SETTLES_SECONDS = 15.0
+# What a step finds was often done just before it, and the host is measured once a second.
+_LOOKS_BACK_SECONDS = 5.0
 
 
 class PlanEnded(Exception):  # noqa: N818 - ends the walk, whatever the reason; the recorder has it
@@ -72,13 +74,13 @@ class StepRunner:
         self._asked: set[str] = set()
         self._phases: list[tuple[str, float]] = []
         self._deaths_known = 0
-        self._began = 0.0
+        self._began = self._acted_at = 0.0
         self._over = 0.0
         self._measured = 0.0
 
     def through(self, plan: Plan) -> None:
         """Carry the plan out, its aftermath where the arm ended it, and settle the clients."""
-        self._began = time.monotonic()
+        self._began = self._acted_at = time.monotonic()
         self._carry_out(plan.steps)
         self._recorder.unasked = tuple(named for named in _asked_by(plan.steps) if named not in self._asked)
         if self._recorder.ended_by_the_arm and plan.aftermath:
@@ -112,7 +114,7 @@ class StepRunner:
         try:
             self._each(steps)
         except PlanEnded:
-            self._consider_host(self._world.step_began)
+            self._consider_host(self._world.step_began, self._acted_at, time.monotonic() - _LOOKS_BACK_SECONDS)
 
     def _each(self, steps: Sequence[Step]) -> None:
         for step, needs_quiet in zip(steps, need_quiet(steps), strict=True):
@@ -135,9 +137,9 @@ class StepRunner:
         line = self._recorder.write(StepChanged("guard", "the plan's budget", "unmet", seconds=budget))
         self._unmet_guard(WITHIN_BUDGET, f"the plan took longer than its {budget:g} s", line)
 
-    def _consider_host(self, since: float) -> None:
-        """Report what the host was short of when something went wrong, where that was much."""
-        slowness = self._world.slowness(since)
+    def _consider_host(self, *since: float) -> None:
+        """Report what the host was short of when something went wrong, where that was much since one of these times."""
+        slowness = max(map(self._world.slowness, since), key=lambda found: found.share)
         if slowness.is_starved:
             line = self._recorder.write(HostShort(slowness.reason))
             self._recorder.report(Incident(IncidentKind.HOST_SLOW, HOST_NOT_STARVED, slowness.reason), line)
@@ -161,6 +163,7 @@ class StepRunner:
                 self._act(kind, text, lambda: world.names.update(zip(names, resolve(world), strict=True)))
             case Do(action, when):
                 if when is None or self._holds(when):
+                    self._acted_at = time.monotonic()
                     self._act(kind, text, lambda: self._perform(action))
                 else:
                     self._recorder.write(StepChanged(kind, text, "skipped"))

@@ -43,6 +43,10 @@ class FirstId:
     partitions: int
 
 
+class TopicUnknown(Unreachable):
+    """Brokers answer, and do not know a topic: that is something about the cluster."""
+
+
 class ActionFailed(Exception):  # noqa: N818 - named for what it means to the plan
     """An action could not be carried out, so that the scenario cannot go on."""
 
@@ -141,13 +145,15 @@ class World:
     def views(self, topic: str, told_by: Collection[int] = ()) -> list[PartitionView]:
         """Return the first partition of a topic as running brokers have it, all or those that are asked for.
 
-        Raises Unreachable.
+        Raises Unreachable, and TopicUnknown for brokers that do not know it.
         """
         asked = {each: at for each, at in self.cluster.brokers.items() if each in told_by or not told_by}
         found = {broker: partitions.view_of(self.cluster.wire, at, topic) for broker, at in asked.items()}
         views = [view for view in found.values() if view]
-        if not views or len(views) < len(found):
-            raise Unreachable(f"brokers {[broker for broker, view in found.items() if not view]} do not know {topic}")
+        if not found:
+            raise Unreachable("no broker runs that could be asked")
+        if len(views) < len(found):
+            raise TopicUnknown(f"brokers {[broker for broker, view in found.items() if not view]} do not know {topic}")
         return views
 
     def fault_is_done(self) -> None:

@@ -46,7 +46,7 @@ from harness.scenario.plan import Plan
 from harness.scenario.refs import fixed
 from harness.scenario.registry import load_all
 from harness.scenario.steps import Bind, Expect, described
-from harness.scenario.world import ActionFailed, World
+from harness.scenario.world import ActionFailed, TopicUnknown, World
 
 FIRST, SECOND, THIRD = (fixed(number, f"broker {number}") for number in (1002, 1001, 1003))
 # The article's bar-1: assigned 1002, 1001, 1003; in sync 1002, 1003, 1001.
@@ -168,6 +168,14 @@ def test_a_leader_by_the_isrs_order_is_not_the_expected_one():
     assert found.problem == "a broker says 1003 leads in epoch 5, of [1002, 1001, 1003] in sync [1001, 1003]"
 
 
+@pytest.mark.parametrize(
+    "condition", [led_by("bar", FIRST), has_no_partition_leader("bar"), led_by_first_in_sync("bar")]
+)
+def test_of_a_broker_that_does_not_answer_nobody_can_tell_who_leads(condition):
+    found = condition.sample(Brokers())
+    assert (found.ok, found.testable, found.problem) == (False, False, "bar")
+
+
 def test_where_nobody_can_lead_nobody_is_expected_to_and_that_is_no_leader():
     assert not led_by_first_in_sync("bar").sample(Brokers(view(NOBODY), alive=())).ok
 
@@ -214,8 +222,9 @@ def test_views_are_of_every_running_broker_or_of_none(monkeypatch):
     monkeypatch.setattr(partitions, "view_of", lambda _wire, address, _topic: known[address.port])
     cluster = SimpleNamespace(wire=None, brokers={number: Address("h", number) for number in known})
     world = World(cluster, None, {}, "", [], lambda _: 0, lambda: False, None)
-    with pytest.raises(Unreachable, match=r"\[2\] do not know bar"):
+    with pytest.raises(TopicUnknown, match=r"\[2\] do not know bar"):
         world.views("bar")
+    assert led_by("bar", FIRST).sample(world).testable, "that one does not know it is something about the cluster"
     known[2] = BAR
     assert world.views("bar") == [BAR, BAR]
 

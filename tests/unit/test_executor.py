@@ -494,6 +494,46 @@ def test_what_goes_wrong_while_the_host_starves_nodes_names_the_host(tmp_path, s
     assert HostShort("processor: none") in events
 
 
+class Seen:
+    """A condition that judges what an action has got before, and so at its first look."""
+
+    name, description = "seen", "it was taken"
+
+    def sample(self, _world):
+        return Sample(False, final=True)
+
+
+def starving(monkeypatch, was_so):
+    """Make the host one that starved nodes, where that is looked for since a time of which the function says so."""
+    monkeypatch.setattr(
+        "harness.scenario.world.World.slowness",
+        lambda _, since: Slowness(0.8, "processor: none") if was_so(since) else Slowness(),
+    )
+
+
+def test_who_judges_what_an_action_got_names_the_host_that_starved_nodes_meanwhile(tmp_path, monkeypatch):
+    """The expectation's own time is over at once."""
+    began = []
+
+    class Long(Deed):
+        def perform(self, _world):
+            began.append(time.monotonic())
+            time.sleep(0.05)
+
+    starving(monkeypatch, lambda since: since <= began[0])
+    monkeypatch.setattr(step_runner, "_LOOKS_BACK_SECONDS", 0.0)
+    result, *_ = run(tmp_path, do(Long()), expect(Seen(), within="1s"))
+    assert (result.outcome, result.expectation) == (Outcome.INCONCLUSIVE, "host_not_starved")
+
+
+@pytest.mark.parametrize(("ago", "outcome"), [(4.0, Outcome.INCONCLUSIVE), (60.0, Outcome.FAILED)])
+def test_a_host_that_starved_nodes_some_seconds_before_is_named_and_of_one_a_minute_before_nothing_is_said(
+    tmp_path, monkeypatch, ago, outcome
+):
+    starving(monkeypatch, lambda since: since <= time.monotonic() - ago)
+    assert run(tmp_path, do(Deed()), expect(Seen(), within="1s"))[0].outcome is outcome
+
+
 def test_a_plan_that_passes_while_the_host_is_slow_has_passed(tmp_path, slow):
     slow(0.8)
     assert run(tmp_path, expect(Looks(False, True)))[0].outcome is Outcome.PASSED

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import ClassVar
 
 from harness.base.tails import beginnings
@@ -13,17 +13,20 @@ from harness.scenario.elections import NOBODY, Way, first_in_sync, first_of_isr,
 from harness.scenario.refs import NodeRef
 from harness.scenario.steps import Sample
 from harness.scenario.verbs import condition
-from harness.scenario.world import World
+from harness.scenario.world import TopicUnknown, World
 
 
 def _seen(
     world: World, topic: str, is_so: Callable[[PartitionView], bool], told_by: tuple[NodeRef, ...] = ()
 ) -> Sample:
-    """Look at a partition by brokers' own accounts, every running one's or some: it is so where all of them say so."""
+    """Look at a partition by brokers' own accounts, every running one's or some: it is so where all of them say so.
+
+    Of a broker that does not answer nobody can tell what it would say.
+    """
     try:
         views = world.views(topic, [node.find(world) for node in told_by])
     except Unreachable as error:
-        return Sample(False, {"unreachable": str(error)}, problem=str(error))
+        return Sample(False, {"unreachable": str(error)}, isinstance(error, TopicUnknown), str(error))
     other = next((view for view in views if not is_so(view)), None)
     seen = other or views[0]
     return Sample(other is None, asdict(seen), problem="" if other is None else f"a broker says {_in_words(seen)}")
@@ -76,7 +79,7 @@ class LedByFirstInSync:
         wanted = first_in_sync(before.replicas, alive, before.isr)
         found = _seen(world, self.topic, lambda view: view.leader == wanted != NOBODY)
         chosen = {"expected": wanted, "by_isr_order": first_of_isr(alive, before.isr), "isr_before": list(before.isr)}
-        return Sample(found.ok, {**found.detail, **chosen}, problem=found.problem)
+        return replace(found, detail={**found.detail, **chosen})
 
 
 @dataclass(frozen=True, slots=True)
