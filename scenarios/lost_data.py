@@ -31,6 +31,7 @@ PROPERTIES = {
     "log.flush.offset.checkpoint.interval.ms": "1000",
     "log.initial.task.delay.ms": "500",
 }
+NEVER_FLUSHED = {"flush_messages": str(2**63 - 1), "flush_ms": str(2**63 - 1)}  # Kafka's own defaults
 BACK, ISR, ELECTION = "40s", "15s", "20s"
 
 
@@ -60,7 +61,9 @@ def lost_data(plan, cluster, *_):
         expect_lost(plan, "one-ack", 15)
     with plan.phase("every replica fails before it flushes"):
         plan.do(create_partition("flushed", first, second, third, flush_messages="1"), write("flushed", 20))
-        plan.do(create_partition("unflushed", first, second, third), write("unflushed", 20), let_pass("3s"))
+        plan.do(
+            create_partition("unflushed", first, second, third, **NEVER_FLUSHED), write("unflushed", 20), let_pass("3s")
+        )
         for act in (kill, lose_unflushed, start):
             plan.do(*(act(broker) for broker in (first, second, third)))
         plan.guard(is_up(), in_sync("flushed", first, second, third), within=BACK)

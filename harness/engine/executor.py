@@ -26,7 +26,7 @@ from harness.engine.run_logs import node_logs
 from harness.engine.sealing import seal_of
 from harness.engine.shutdown import end_nodes, shutdown_of
 from harness.engine.step_runner import StepRunner
-from harness.model.events import OutcomeDecided, RunStarted
+from harness.model.events import Noted, OutcomeDecided, RunStarted
 from harness.model.incidents import Incident, IncidentKind
 from harness.model.node_logs import PhaseSpan
 from harness.model.runs import Outcome, RunResult, Shutdown
@@ -64,6 +64,8 @@ def run_cell(
         recorder = Recorder(cell, journal, folder)
         key = cell.key
         journal.write(RunStarted(key.scenario, key.arm, str(cell.role), key.repeat))
+        for kept in cell.kept:
+            journal.write(Noted(kept))
         run = Run(cell, recorder, report, cancellation, quiet)
         run.carry_out(plan)
         if cancellation.is_set:  # whatever it looks like: what was ended by us says nothing about the build

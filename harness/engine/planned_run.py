@@ -25,10 +25,10 @@ class PlannedRun:
     """What is needed to run one scenario on one arm, once.
 
     Every node starts with `install`; `others` are builds that the plan may install on nodes, by name. `overlay` are the
-    user's server properties. `flag_key` is the flag whose effective value every node must prove to be its install's;
-    `java` is the nodes' runtime as run.json declares it; `soak` the seconds that its last measured window is to last, 0
-    for what the plan says; `runtime` is what nodes run as. `harness` is the digest of the rules by which the
-    harness runs it, empty where nobody asks for them.
+    user's server properties, for what the scenario does not declare. `flag_key` is the flag whose effective value every
+    node must prove to be its install's; `java` is the nodes' runtime as run.json declares it; `soak` the seconds that
+    its last measured window is to last, 0 for what the plan says; `runtime` is what nodes run as. `harness` is the
+    digest of the rules by which the harness runs it, empty where nobody asks for them.
     """
 
     key: RunKey
@@ -54,8 +54,21 @@ class PlannedRun:
 
     @property
     def properties(self) -> dict[str, str]:
-        """Server properties of every node, whatever is installed on it."""
-        return {**self.scenario.properties, **self.overlay}
+        """Server properties of every node, whatever is installed on it.
+
+        What a scenario declares is a condition of its question: the user's own are for everything else.
+        """
+        return {**self.overlay, **self.scenario.properties}
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """In words, what the scenario declares and the user's own properties say otherwise."""
+        given = self.overlay
+        return tuple(
+            f"it keeps its own {key}={value}, on which its question rests; --config says {given[key]}"
+            for key, value in self.scenario.properties.items()
+            if key in given and given[key].strip() != value
+        )
 
     @property
     def settings(self) -> Settings:

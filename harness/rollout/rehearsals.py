@@ -29,8 +29,9 @@ RESTART, FORWARD, BACK = "restart base node by node", "forward", "back from comp
 RESTART_FINALISED = "restart with the features finalised"
 _SOAK_SECONDS = 10.0
 _BUDGET_SECONDS = 1800.0
-# Kafka's default of 50 partitions each takes longer and shows no more than a few.
-_INTERNAL_TOPICS = {"offsets.topic.num.partitions": "3", "transaction.state.log.num.partitions": "3"}
+# Kafka's default of 50 partitions each takes longer and shows no more than a few. It is the user's cluster that is
+# rehearsed: what their own properties say of it holds.
+INTERNAL_TOPICS = {"offsets.topic.num.partitions": "3", "transaction.state.log.num.partitions": "3"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +167,6 @@ def rehearsal(name: str, config: RollConfig) -> Scenario:
         _BUDGET_SECONDS,
         build,
         __file__,
-        properties=_INTERNAL_TOPICS,
         stalls_spoil=False,
     )
 

@@ -42,6 +42,7 @@ from harness.scenario.conditions.partition_leaders import (
 )
 from harness.scenario.elections import NOBODY, Way, first_in_sync, first_of_isr, order_tells, way_of
 from harness.scenario.loads.readback import StoredRecord
+from harness.scenario.loads.topics import keeping
 from harness.scenario.plan import Plan
 from harness.scenario.refs import fixed
 from harness.scenario.registry import load_all
@@ -311,8 +312,8 @@ def test_a_partition_is_made_on_its_brokers_in_order_and_looked_at_from_then_on(
     world = Brokers(BAR, watched={})
     create_partition("bar", FIRST, SECOND, unclean_leader_election_enable="true").perform(world)
     assert world.created == [
-        ("__consumer_offsets", [(1001, 1002, 1003)], {"cleanup.policy": "compact"}),
-        ("bar", [(1002, 1001)], {"unclean.leader.election.enable": "true"}),
+        ("__consumer_offsets", [(1001, 1002, 1003)], {**keeping(1), "cleanup.policy": "compact"}),
+        ("bar", [(1002, 1001)], {**keeping(1), "unclean.leader.election.enable": "true"}),
     ]
     assert world.watched == {"bar": BAR}
 

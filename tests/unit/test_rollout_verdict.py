@@ -2,21 +2,26 @@
 
 import zipfile
 from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import rollout_sample as sample
 
 from harness.cluster.install import Install
+from harness.cluster.topology import Topology
 from harness.model.features import Downgrade
 from harness.model.rollout import RolloutOutcome, RollPlan
 from harness.model.runs import Outcome
 from harness.model.security import Security
+from harness.model.setup import Setup
 from harness.rollout.baseline import Baseline, baseline_of, stall_budget
 from harness.rollout.builds import DIES_ON_LOAD, WITH_KEY
 from harness.rollout.not_rehearsed import against, left_out, not_rehearsed
 from harness.rollout.rehearsals import CONTROL, FINALISED, KINDS
 from harness.rollout.rollout_verdict import decide_rollout, may_begin, outcome_of
 from harness.rollout.sabotage import without_class
+from harness.stages import rollout_inputs
 from harness.stages.rollout_inputs import _with_key, _with_key_left
 
 PASSED, FAILED, UNCLEAR = Outcome.PASSED, Outcome.FAILED, Outcome.INCONCLUSIVE
@@ -149,6 +154,36 @@ def test_the_exit_code_is_the_outcomes(outcome, code):
 def test_only_a_control_that_passed_is_a_baseline():
     assert baseline_of(rehearsed(CONTROL, PASSED)) == Baseline(frozenset({"ERROR sad (x)"}), 1.5)
     assert baseline_of(rehearsed(CONTROL, FAILED)) is None
+
+
+@pytest.mark.parametrize(
+    ("own", "partitions"), [({}, "3"), ({"offsets.topic.num.partitions": "50", "x": "1"}, "50")], ids=["none", "own"]
+)
+def test_a_rehearsal_makes_internal_topics_small_unless_the_users_own_properties_say_otherwise(
+    own, partitions, monkeypatch
+):
+    for name in ("_install", "_with_key", "_with_key_left", "_sabotaged"):
+        monkeypatch.setattr(rollout_inputs, name, lambda *_: Install("base", Path("x.jar"), "a" * 64, "absent"))
+    asked = SimpleNamespace(topology="3+3", order=(), features={})
+    inputs = SimpleNamespace(
+        setup=Setup("f", overlay=own),
+        plan=asked,
+        tools=None,
+        first=(),
+        budget=lambda *_: 1.0,
+        finalising=(),
+        directory=None,
+        parts_of_base=None,
+        base=SimpleNamespace(java="21"),
+    )
+    monkeypatch.setattr(rollout_inputs, "topology_of", lambda _: Topology(3, 3))
+    cell = rollout_inputs.planned_rehearsal(inputs, "control", None)
+    assert cell.properties == {
+        "offsets.topic.num.partitions": partitions,
+        "transaction.state.log.num.partitions": "3",
+        **own,
+    }
+    assert not cell.kept
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from harness.cluster.attempts import attempts
 from harness.cluster.partition_changes import Election
 from harness.cluster.protocol import Unreachable
 from harness.cluster.voter_changes import Answer
-from harness.scenario.loads.topics import OFFSETS_TOPIC
+from harness.scenario.loads.topics import keeping, make_offsets_topic
 from harness.scenario.refs import NodeRef
 from harness.scenario.verbs import action
 from harness.scenario.world import ActionFailed, World
@@ -37,10 +37,9 @@ class CreatePartition:
 
     def perform(self, world: World) -> None:
         """Ask until it is there. Raises ActionFailed."""
-        brokers = world.cluster.topology.broker_ids
-        # What is read back at the end asks for a group's coordinator, and Kafka would make 50 partitions of this topic.
-        world.create_topic(OFFSETS_TOPIC, [brokers], {"cleanup.policy": "compact"})
-        world.create_topic(self.topic, [[node.find(world) for node in self.nodes]], self.settings)
+        make_offsets_topic(world, [world.cluster.topology.broker_ids])
+        replicas = [node.find(world) for node in self.nodes]
+        world.create_topic(self.topic, [replicas], {**keeping(), **self.settings})
         last = "no broker runs"
         for _ in attempts(world.cluster, _PATIENCE_SECONDS, _POLL_SECONDS):
             try:

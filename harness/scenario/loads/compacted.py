@@ -12,13 +12,13 @@ from harness.model.clients import ClientReport
 from harness.scenario.client import Client
 from harness.scenario.loads.first_answers import begin_to_write
 from harness.scenario.loads.readback import StoredRecord, client_settings, read_back
-from harness.scenario.loads.topics import Placement
+from harness.scenario.loads.topics import Placement, keeping
 from harness.scenario.verbs import load
 from harness.scenario.world import World
 
 _KEYS = 40
 _CONFIG: Mapping[str, str] = {
-    "min.insync.replicas": "2",
+    **keeping(in_sync=2),
     "cleanup.policy": "compact",
     "min.cleanable.dirty.ratio": "0.01",
     "segment.ms": "5000",

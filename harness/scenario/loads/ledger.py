@@ -21,7 +21,7 @@ from harness.scenario.ledger.judge import Findings, judge, repeated, violations
 from harness.scenario.loads.along import DRAIN_SECONDS, ReadsAlong
 from harness.scenario.loads.first_answers import begin_to_write
 from harness.scenario.loads.readback import client_settings, high_watermarks, read_back
-from harness.scenario.loads.topics import OFFSETS_TOPIC, Placement, partitions_of
+from harness.scenario.loads.topics import Placement, keeping, make_offsets_topic, partitions_of
 from harness.scenario.verbs import load
 from harness.scenario.world import World
 
@@ -100,12 +100,10 @@ class KeepLedger:
         return begin_to_write(client, world)
 
     def _create(self, world: World, placement: Placement) -> int:
-        # Reading back asks for a group's coordinator, whose topic would otherwise be made in some runs only. Where
-        # groups read the topic it is Kafka's to make: coordinators count on its 50 partitions.
-        coordinators = Placement.ONE_ON_VOTERS.replicas(world)
-        world.create_topic(OFFSETS_TOPIC, coordinators, {"cleanup.policy": "compact"})
+        # Where groups read the topic this is Kafka's to make: coordinators count on its 50 partitions.
+        make_offsets_topic(world, Placement.ONE_ON_VOTERS.replicas(world))
         replicas = placement.replicas(world)
-        world.create_topic(self.topic, replicas, {"min.insync.replicas": str(min(2, *map(len, replicas)))})
+        world.create_topic(self.topic, replicas, keeping(min(2, *map(len, replicas))))
         return len(replicas)
 
 

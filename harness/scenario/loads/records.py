@@ -14,7 +14,7 @@ from harness.model.clients import ClientReport
 from harness.scenario.client import Client
 from harness.scenario.loads.first_answers import begin_to_write
 from harness.scenario.loads.readback import client_settings, read_back
-from harness.scenario.loads.topics import OFFSETS_TOPIC, Placement
+from harness.scenario.loads.topics import Placement, keeping, make_offsets_topic
 from harness.scenario.verbs import load
 from harness.scenario.world import World
 
@@ -40,12 +40,9 @@ class Records:
     def start(self, world: World) -> Client:
         """Create the topic and begin. Raises ActionFailed."""
         if self.placement is Placement.ONE_ON_VOTERS:
-            # Reading back asks for a group's coordinator. Kafka would then make this topic, of 50 partitions, in those
-            # runs that last long enough: lines in some runs of a build and not in others.
-            world.create_topic(OFFSETS_TOPIC, self.placement.replicas(world), {"cleanup.policy": "compact"})
+            make_offsets_topic(world, self.placement.replicas(world))
         replicas = self.placement.replicas(world)
-        in_sync = min(2, *map(len, replicas))
-        world.create_topic(self.topic, replicas, {"min.insync.replicas": str(in_sync)})
+        world.create_topic(self.topic, replicas, keeping(min(2, *map(len, replicas))))
         client = RecordsClient(self, len(replicas), world.cluster.client_brokers)
         return begin_to_write(client, world)
 

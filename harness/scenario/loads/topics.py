@@ -11,7 +11,7 @@ from harness.cluster.protocol import Unreachable
 from harness.cluster.topology import Topology
 from harness.scenario.world import ActionFailed, World
 
-OFFSETS_TOPIC = "__consumer_offsets"
+_OFFSETS_TOPIC = "__consumer_offsets"
 _COPIES = 3
 _KNOWN_SECONDS = 15.0
 _POLL_SECONDS = 0.2
@@ -33,6 +33,29 @@ class Placement(StrEnum):
             brokers = topology.voter_ids if topology.combined else topology.broker_ids
             return spread(brokers, 1, len(brokers))
         return spread(topology.broker_ids, len(topology.broker_ids), _COPIES)
+
+
+def keeping(in_sync: int = 1) -> dict[str, str]:
+    """Return the settings of a topic on which rests what it may lose, and what it takes.
+
+    They are the topic's own: those that `--config` has for every topic would change the question.
+    """
+    return {
+        "min.insync.replicas": str(in_sync),
+        "unclean.leader.election.enable": "false",
+        "cleanup.policy": "delete",
+        "retention.ms": "-1",
+        "retention.bytes": "-1",
+    }
+
+
+def make_offsets_topic(world: World, replicas: Sequence[Sequence[int]]) -> None:
+    """Make the topic of consumer groups, if it is not there. Raises ActionFailed.
+
+    Reading back asks for a group's coordinator. Kafka would then make this topic, of 50 partitions, in those runs that
+    last long enough: lines in some runs of a build and not in others.
+    """
+    world.create_topic(_OFFSETS_TOPIC, replicas, {**keeping(), "cleanup.policy": "compact"})
 
 
 def partitions_of(world: World, topic: str) -> int:

@@ -14,7 +14,7 @@ from harness.model.clients import ClientReport
 from harness.scenario.client import Client
 from harness.scenario.loads.first_answers import begin_to_write
 from harness.scenario.loads.readback import client_settings, read_back
-from harness.scenario.loads.topics import Placement
+from harness.scenario.loads.topics import Placement, keeping
 from harness.scenario.verbs import load
 from harness.scenario.world import World
 
@@ -36,7 +36,7 @@ class Transactions:
     def start(self, world: World) -> Client:
         """Create the topic and begin. Raises ActionFailed."""
         replicas = Placement.ONE_PER_BROKER.replicas(world)
-        world.create_topic(self.topic, replicas, {"min.insync.replicas": "2"})
+        world.create_topic(self.topic, replicas, keeping(in_sync=2))
         client = TransactionsClient(self.topic, len(replicas), world.cluster.client_brokers)
         return begin_to_write(client, world)
 
