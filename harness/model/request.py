@@ -72,7 +72,7 @@ class Request:
         off="--no-coverage",
     )
     waivers: Path | None = option(None, "--waivers", "A waivers.toml: known differences, with reason and expiry.")
-    config: Path | None = option(None, "--config", "Your own server properties, laid over every node's.")
+    config: Path | None = option(None, "--config", "Your own server properties, over every node's, below a scenario's.")
     arms: tuple[str, ...] = option((), "--arms", "Only these arms, by name or role: base,patched-on.", commas=True)
     scenarios: tuple[str, ...] = option((), "--scenario", "Only this scenario; may be given again.", short="-k")
     scenario_folders: tuple[Path, ...] = option(
