@@ -15,10 +15,10 @@ from harness.scenario.actions.cut import Cut, Heal
 from harness.scenario.actions.degrade import Degrade, Mend
 from harness.scenario.actions.hold import Hold, Release
 from harness.scenario.actions.kill import Kill
-from harness.scenario.actions.let_pass import AwaitTime, await_time
+from harness.scenario.actions.let_pass import AwaitTime, LetPass, await_time
 from harness.scenario.actions.start import Start
 from harness.scenario.chaos.plans import TOPOLOGY, chaos_scenario, disruptions_of, part_of
-from harness.scenario.chaos.schedule import _OF_PROCESSES, Disturbance, schedule, turns
+from harness.scenario.chaos.schedule import _OF_PROCESSES, LASTS_SECONDS, Disturbance, schedule, turns
 from harness.scenario.chaos.shrinking import fewest
 from harness.scenario.refs import fixed
 from harness.scenario.registry import load_all, select
@@ -99,6 +99,17 @@ def test_a_part_of_a_schedule_has_those_faults_at_the_times_that_they_had():
     assert [type(each) for each in begun] == [BeginToStop, Cut]
 
 
+def test_a_schedule_without_its_faults_has_a_name_and_the_load_runs_as_long():
+    name = part_of("chaos-17-only-2-5", [])
+    assert name == "chaos-17-only-none"
+    assert disruptions_of(name) == ()
+    assert KNOWN[name].question.startswith("Does a cluster stay whole without any fault")
+    assert not [each for each in actions_of(name) if isinstance(each, (*BEGINNINGS, AwaitTime))]
+    assert [each.seconds for each in actions_of(name) if isinstance(each, LetPass)] == [LASTS_SECONDS]
+    asked = [[step.named for step in KNOWN[of].plan().steps if isinstance(step, Expect)] for of in (name, "chaos-17")]
+    assert asked[0] == asked[1]
+
+
 @given(SEEDS, st.data())
 def test_each_fault_of_a_part_begins_and_ends_when_it_does_in_the_whole(seed, data):
     numbers = [each.number for each in schedule(seed, TOPOLOGY.node_ids)]
@@ -158,7 +169,19 @@ def test_a_node_that_is_slow_to_stop_delays_nothing_but_its_own_start():
 
 @pytest.mark.parametrize(
     "name",
-    ["chaos", "chaos-", "chaos-017", "chaos-17-only", "chaos-17-only-99", "chaos-17-only-5-2", "turn1", "xchaos-1"],
+    [
+        "chaos",
+        "chaos-",
+        "chaos-017",
+        "chaos-17-only",
+        "chaos-17-only-",
+        "chaos-17-only-99",
+        "chaos-17-only-5-2",
+        "chaos-17-only-none-2",
+        "chaos-17-only-2-none",
+        "turn1",
+        "xchaos-1",
+    ],
 )
 def test_another_name_is_none_of_chaoss(name):
     assert chaos_scenario(name) is None
@@ -194,6 +217,12 @@ def test_what_is_left_fails_and_nothing_of_it_can_be_left_out(extra, needed):
     assert len(asked) == len(set(asked))
 
 
+def test_what_fails_without_any_fault_needs_none_and_no_part_is_asked():
+    asked = []
+    assert fewest((1, 2, 3), lambda part: not asked.append(part)) == ()
+    assert asked == [()]
+
+
 @given(st.sets(st.sets(st.integers(1, 6), min_size=1).map(frozenset), min_size=1))
 def test_where_several_parts_fail_one_of_them_that_cannot_be_made_smaller_is_left(failing):
     numbers = (1, 2, 3, 4, 5, 6)
@@ -203,4 +232,4 @@ def test_where_several_parts_fail_one_of_them_that_cannot_be_made_smaller_is_lef
 
     left = fewest(numbers, fails)
     assert fails(left)
-    assert not any(fails(tuple(each for each in left if each != number)) for number in left if len(left) > 1)
+    assert not any(fails(tuple(each for each in left if each != number)) for number in left)

@@ -1,9 +1,12 @@
-"""Scenarios of chaos, made from their names: `chaos-17` is all that seed 17 stands for, `chaos-17-only-2-5` a part."""
+"""Scenarios of chaos, made from their names: `chaos-17` is all that seed 17 stands for, `chaos-17-only-2-5` a part.
+
+`chaos-17-only-none` has no fault at all, and lasts as long as the whole: what fails there needs none.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from harness.scenario import voter_moves, written_topics
 from harness.scenario.actions.begin_to_stop import begin_to_stop, start_stopped
@@ -11,9 +14,9 @@ from harness.scenario.actions.cut import cut, heal
 from harness.scenario.actions.degrade import degrade, mend
 from harness.scenario.actions.hold import hold, release
 from harness.scenario.actions.kill import kill
-from harness.scenario.actions.let_pass import await_time
+from harness.scenario.actions.let_pass import await_time, let_pass
 from harness.scenario.actions.start import start
-from harness.scenario.chaos.schedule import Disruption, Disturbance, Turn, only, schedule, turns
+from harness.scenario.chaos.schedule import LASTS_SECONDS, Disruption, Disturbance, Turn, only, schedule, turns
 from harness.scenario.conditions.leadership import has_leader
 from harness.scenario.loads.ledger import keep_ledger
 from harness.scenario.plan import NETWORK, ClusterRef, Plan, Scenario, kraft
@@ -22,7 +25,8 @@ from harness.scenario.steps import Action
 
 SUITE = "chaos"
 TOPOLOGY = kraft(controllers=3, observers=1, network=True)
-_NAME = re.compile(r"chaos-(0|[1-9]\d{0,8})(?:-only((?:-[1-9]\d?)+))?")
+_NONE = "none"
+_NAME = re.compile(rf"chaos-(0|[1-9]\d{{0,8}})(?:-only-({_NONE}|[1-9]\d?(?:-[1-9]\d?)*))?")
 _MOST_FAULTS = 100  # of a schedule: their numbers have two digits
 _BUDGET_SECONDS = 300.0
 _WHOLE = "60s"
@@ -68,9 +72,9 @@ def seeded(seeds: Iterable[int]) -> list[str]:
 
 
 def part_of(name: str, numbers: Collection[int]) -> str:
-    """Return the name of the scenario that has only these faults of another's."""
+    """Return the name of the scenario that has only these faults of another's, or none."""
     whole = name.partition("-only-")[0]
-    return f"{whole}-only-{'-'.join(map(str, sorted(numbers)))}"
+    return f"{whole}-only-{'-'.join(map(str, sorted(numbers))) or _NONE}"
 
 
 def disruptions_of(name: str) -> tuple[Disruption, ...] | None:
@@ -81,7 +85,7 @@ def disruptions_of(name: str) -> tuple[Disruption, ...] | None:
     every = schedule(int(found[1]), TOPOLOGY.node_ids)
     if found[2] is None:
         return every
-    numbers = [int(number) for number in found[2].split("-")[1:]]
+    numbers = [] if found[2] == _NONE else [int(number) for number in found[2].split("-")]
     chosen = only(every, numbers)
     return chosen if [each.number for each in chosen] == numbers else None
 
@@ -98,7 +102,7 @@ def chaos_scenario(name: str) -> Scenario | None:
 
     return Scenario(
         name,
-        f"Does a cluster come back whole from {len(disruptions)} faults, with every record that was promised?",
+        _question(len(disruptions)),
         TOPOLOGY,
         (SUITE,),
         _BUDGET_SECONDS,
@@ -109,11 +113,18 @@ def chaos_scenario(name: str) -> Scenario | None:
     )
 
 
-def _fill(plan: Plan, cluster: ClusterRef, observer: NodeRef, disruptions: Iterable[Disruption], seed: int) -> None:
+def _question(faults: int) -> str:
+    what = f"come back whole from {faults} faults" if faults else "stay whole without any fault"
+    return f"Does a cluster {what}, with every record that was promised?"
+
+
+def _fill(plan: Plan, cluster: ClusterRef, observer: NodeRef, disruptions: Sequence[Disruption], seed: int) -> None:
     voter_moves.start_all(plan, observer)
     plan.background(keep_ledger("idempotent", keys=20))
     plan.background(keep_ledger("transactional", transactional=True))
     with plan.phase("chaos"):
+        if not disruptions:
+            plan.do(let_pass(f"{LASTS_SECONDS:g}s"))
         for turn in turns(disruptions):
             plan.do(await_time(f"{turn.at:.1f}s"), _act(turn, cluster, seed))
     with plan.phase("calm"):

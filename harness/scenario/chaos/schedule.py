@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from random import Random
 
-_LASTS_SECONDS = 25.0
+LASTS_SECONDS = 25.0
 _GAP, _FAULT = (0.5, 4.0), (1.0, 7.0)
 
 
@@ -68,7 +68,7 @@ def _lane(
     while True:
         begins = round(ends + chance.uniform(*_GAP), 1)
         ends = round(begins + chance.uniform(*_FAULT), 1)
-        if ends > _LASTS_SECONDS:
+        if ends > LASTS_SECONDS:
             return
         yield chance.choice(kinds), chance.choice(nodes), begins, ends
 
