@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from harness.base.text import visible
 from harness.cli import common
 from harness.cli.common import RunDir
 from harness.cli.helptext import help_text
@@ -34,8 +35,8 @@ def shrink(run_dir: RunDir, scenario: Name, arm: ArmName = "stock") -> int:
     common.hold(run_dir)
     found = shrink_run(run_dir, scenario, arm, toolbox, common.reporter())
     out = common.console()
-    out.print(f"FAILED({found.expectation}) needs {len(found.faults)} of them:", highlight=False)
+    out.print(found.in_words)
     for fault in found.faults:
-        out.print(f"  {fault}", highlight=False)
-    out.print(f"Again: harness verify --scenario {found.scenario}", highlight=False)
+        out.print(f"  {fault}")
+    out.print(f"Again: {visible(found.again)}")
     return 0

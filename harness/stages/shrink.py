@@ -9,8 +9,10 @@ from pathlib import Path
 from harness.base.errors import HarnessError
 from harness.base.progress import Reporter
 from harness.engine.planned_run import PlannedRun
+from harness.judge.rerun import rerun_command
 from harness.model.arms import Arm
 from harness.model.declaration import Declaration
+from harness.model.request import as_typed
 from harness.model.runs import Outcome, RunKey, RunResult
 from harness.rundir.directory import RunDirectory
 from harness.scenario.chaos.plans import disruptions_of, part_of
@@ -27,15 +29,26 @@ _TRIES = 2
 
 @dataclass(frozen=True, slots=True)
 class Shrunk:
-    """What a failing run came down to: the scenario's name, its faults, and how it failed."""
+    """What a failing run came down to: the scenario's name, its faults, how it failed, and the command to see it again.
+
+    Without faults it needs none: it fails alike when nothing is done to the cluster.
+    """
 
     scenario: str
     faults: tuple[str, ...]
     expectation: str
+    again: str
+
+    @property
+    def in_words(self) -> str:
+        """What that says of the faults."""
+        if self.faults:
+            return f"FAILED({self.expectation}) needs {len(self.faults)} of them:"
+        return f"FAILED({self.expectation}) needs none of the faults: it fails alike without any."
 
 
 def shrink(run_dir: Path, scenario: str, arm: str, toolbox: Toolbox, reporter: Reporter) -> Shrunk:
-    """Run a schedule that failed on an arm, and then parts of it, below the run directory.
+    """Run a schedule that failed on an arm, then without any fault, and then parts of it, below the run directory.
 
     A part fails as the whole did where the same expectation is unmet. What was run before is not run again, but for
     what could not be told: that is run once more. Raises HarnessError for a run that is none of chaos's, that is not
@@ -62,7 +75,8 @@ def shrink(run_dir: Path, scenario: str, arm: str, toolbox: Toolbox, reporter: R
     name = part_of(scenario, numbers)
     left = disruptions_of(name) or ()
     faults = tuple(f"{each.kind} node {each.node} from {each.begins:g} s to {each.ends:g} s" for each in left)
-    return Shrunk(name, faults, failed.expectation)
+    again = rerun_command(as_typed(directory.request.read()), name, arm)
+    return Shrunk(name, faults, failed.expectation, again)
 
 
 def _decided(cell: PlannedRun, name: str, root: RunDirectory, reporter: Reporter) -> RunResult:

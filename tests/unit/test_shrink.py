@@ -7,6 +7,7 @@ from sample_run import declaration, write_sample
 
 from harness.base.errors import HarnessError
 from harness.cli import common
+from harness.cli.chaos import shrink as shrink_command
 from harness.engine.planned_run import PlannedRun
 from harness.model.arms import Role
 from harness.model.declaration import DeclaredScenario
@@ -81,6 +82,41 @@ def test_what_is_left_are_the_faults_that_are_needed_and_how_to_have_them_again(
     assert len(ran) == len(set(ran))
     assert (folder / "shrunk" / "runs" / "chaos-17-only-2-5").is_dir()
     assert not (folder / "runs" / "chaos-17-only-2-5").exists()
+
+
+def test_the_faults_are_told_with_what_they_make_fail(failed):
+    folder, _ = failed
+    found = shrink(folder, "chaos-17", "stock", common.toolbox(), common.reporter())
+    assert found.in_words == f"FAILED({LOST}) needs 2 of them:"
+
+
+def test_what_fails_without_any_fault_needs_none_and_no_part_is_run(failed):
+    folder, ran = failed
+    ran.instead[("chaos-17-only-none", 1)] = (Outcome.FAILED, LOST)
+    found = shrink(folder, "chaos-17", "stock", common.toolbox(), common.reporter())
+    assert (found.scenario, found.faults) == ("chaos-17-only-none", ())
+    assert found.in_words.startswith(f"FAILED({LOST}) needs none of the faults: it fails alike")
+    assert ran == ["chaos-17", "chaos-17-only-none"]
+
+
+def test_what_fails_otherwise_without_any_fault_is_made_smaller(failed):
+    folder, ran = failed
+    ran.instead[("chaos-17-only-none", 1)] = (Outcome.FAILED, "all_up_after_chaos")
+    assert shrink(folder, "chaos-17", "stock", common.toolbox(), common.reporter()).scenario == "chaos-17-only-2-5"
+
+
+def test_the_command_that_shows_it_again_has_the_options_of_the_run(failed, capsys, monkeypatch, tmp_path):
+    folder, _ = failed
+    mine = {"jar": tmp_path / "new.jar", "base_dist": tmp_path / "mine", "config": tmp_path / "my own.properties"}
+    RunDirectory(folder).request.write(Request(**mine, arms=("stock", "jar"), suite="chaos", seeds=20))
+    for name in ("allow_networks", "hold"):
+        monkeypatch.setattr(common, name, lambda *_: None)
+    monkeypatch.chdir(tmp_path)
+    assert shrink_command(folder, "chaos-17", "stock") == 0
+    said = capsys.readouterr().out
+    assert f"FAILED({LOST}) needs 2 of them:\n  stop node 0 from 3.7 s to 8.3 s\n" in said
+    options = "--jar new.jar --base-dist mine --config 'my own.properties' --arms stock --scenario chaos-17-only-2-5"
+    assert f"\nAgain: harness verify {options}" in said
 
 
 def test_a_later_repeat_that_failed_can_be_made_smaller_too(failed):
