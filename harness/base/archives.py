@@ -1,19 +1,35 @@
-"""Jars and zips that somebody else made: read under limits, extracted only below the folder that is named."""
+"""Jars and zips that somebody else made: read under limits, extracted only below the folder that is named.
+
+What is built, proved or extracted is opened by `open_archive`. The other jars of a class path are libraries: they are
+as large as their makers like, and are read entry by entry.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import re
 import stat
 import zipfile
-from collections import Counter
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from harness.base.errors import HarnessError, reason_of
 
-# Kafka's largest jar has 6000 entries and 25 MB of content.
-_MOST_ENTRIES = 20_000
-_MOST_BYTES = 200 * 2**20
+
+@dataclass(frozen=True, slots=True)
+class _Limits:
+    """How many entries a zip may have, and what it may unpack to in all."""
+
+    entries: int
+    size: int
+
+
+# Kafka's largest jar has 6000 entries and 25 MB of content; the largest shaded ones a hundred thousand and 1 GB.
+_OF_ARCHIVES, _OF_LIBRARIES = _Limits(20_000, 200 * 2**20), _Limits(1_000_000, 4 * 2**30)
+_MOST_OF_ENTRY = _OF_ARCHIVES.size  # into memory at once
+_CODE = (".class", ".java")
 _NAME = re.compile(r"\.(?:tar(?:\.\w+)?|tgz|tbz2?|txz|tzst|zip)$", re.IGNORECASE)
 
 
@@ -28,13 +44,34 @@ def archive_around(path: str) -> str:
 
 
 def open_archive(path: Path) -> zipfile.ZipFile:
-    """Open a zip whose list of entries is sane. Raises HarnessError when it is none, or none to be touched."""
-    archive = _opened(path)
-    problem = first_problem(archive.infolist())
-    if problem:
-        archive.close()
-        raise HarnessError(f"{path} is refused: {problem}.", "No Kafka jar looks like this: find out who made it.")
-    return archive
+    """Open a zip whose list of entries is sane, and which has no code twice that is not the same.
+
+    Raises HarnessError when it is none, or none to be touched.
+    """
+    return _sane(path, _OF_ARCHIVES, "No Kafka jar looks like this: find out who made it.")
+
+
+def open_library(path: Path) -> zipfile.ZipFile:
+    """Open a jar of a class path, none of whose entries is extracted. Raises HarnessError as `open_archive`."""
+    return _sane(path, _OF_LIBRARIES, "Take it out of the Kafka that is named, or find out who made it.")
+
+
+def contents(path: Path, wanted: Callable[[str], bool]) -> Iterator[bytes]:
+    """Yield what a library has under wanted names, one entry at a time, twins too. Raises HarnessError."""
+    with open_library(path) as archive:
+        for entry in archive.infolist():
+            if wanted(entry.filename):
+                yield read_entry(archive, entry)
+
+
+def twins_in(archive: zipfile.ZipFile) -> Mapping[str, tuple[bytes, ...]]:
+    """Return the content of each entry that is there more than once, by name. Raises HarnessError for a damaged one."""
+    return {name: tuple(read_entry(archive, each) for each in of_name) for name, of_name in _twins(archive)}
+
+
+def is_class(name: str) -> bool:
+    """Whether an entry is named as class files are."""
+    return name.endswith(".class")
 
 
 def entry_names(path: Path) -> list[str]:
@@ -43,39 +80,71 @@ def entry_names(path: Path) -> list[str]:
         return archive.namelist()
 
 
-def first_problem(entries: Sequence[zipfile.ZipInfo]) -> str:
+def first_problem(entries: Sequence[zipfile.ZipInfo], limits: _Limits = _OF_ARCHIVES) -> str:
     """Return why a list of entries is not to be extracted, or an empty string."""
-    if len(entries) > _MOST_ENTRIES:
-        return f"it has {len(entries)} entries (at most {_MOST_ENTRIES} are read)"
+    if len(entries) > limits.entries:
+        return f"it has {len(entries)} entries (at most {limits.entries} are read)"
     size = sum(entry.file_size for entry in entries)
-    if size > _MOST_BYTES:
-        return f"it unpacks to {size} bytes (at most {_MOST_BYTES} are read)"
-    twins = [name for name, count in Counter(entry.filename for entry in entries).items() if count > 1]
-    if twins:  # two readers may take either: what was looked at need not be what runs
-        return f"it has the entry {twins[0]!r} twice"
+    if size > limits.size:
+        return f"it unpacks to {size} bytes (at most {limits.size} are read)"
     return next(filter(None, map(_entry_problem, entries)), "")
 
 
-def read_entry(archive: zipfile.ZipFile, name: str) -> bytes:
-    """Return the content of one entry. Raises HarnessError when the archive is damaged there."""
+def read_entry(archive: zipfile.ZipFile, entry: str | zipfile.ZipInfo) -> bytes:
+    """Return the content of one entry; of several with one name the last, as Python's reader has it.
+
+    Raises HarnessError for one that is too large for memory, and when the archive is damaged there.
+    """
+    found = _info(archive, entry) if isinstance(entry, str) else entry
+    _check_size(archive, found)
     try:
-        return archive.read(name)
-    except (zipfile.BadZipFile, OSError, RuntimeError, NotImplementedError, EOFError, ValueError) as error:
-        raise _damaged(archive, name, error) from error
+        with archive.open(found) as stream:
+            return stream.read(found.file_size + 1)  # unpacks no more than the list says; at its end is the checksum
     except Exception as error:  # zlib.error and its like have no common base
-        raise _damaged(archive, name, error) from error
+        raise _damaged(archive, found.filename, error) from error
 
 
 def extract(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path) -> None:
     """Write one entry's content to `target` as an ordinary file."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_bytes(read_entry(archive, entry.filename))
+    target.write_bytes(read_entry(archive, entry))
+
+
+def _sane(path: Path, limits: _Limits, hint: str) -> zipfile.ZipFile:
+    archive = _opened(path)
+    try:
+        problem = first_problem(archive.infolist(), limits) or _ambiguous(archive)
+    except HarnessError:
+        archive.close()
+        raise
+    if problem:
+        archive.close()
+        raise HarnessError(f"{path} is refused: {problem}.", hint)
+    return archive
+
+
+def _ambiguous(archive: zipfile.ZipFile) -> str:
+    """Return which code is there twice and not the same, or an empty string.
+
+    Two readers may take either: what was looked at need not be what runs.
+    """
+    for name, of_name in _twins(archive):
+        if name.endswith(_CODE) and len({hashlib.sha256(read_entry(archive, each)).digest() for each in of_name}) > 1:
+            return f"it has the entry {name!r} twice, and not the same"
+    return ""
+
+
+def _twins(archive: zipfile.ZipFile) -> Iterator[tuple[str, Sequence[zipfile.ZipInfo]]]:
+    by_name: dict[str, list[zipfile.ZipInfo]] = defaultdict(list)
+    for entry in archive.infolist():
+        by_name[entry.filename].append(entry)
+    return ((name, of_name) for name, of_name in by_name.items() if len(of_name) > 1 and not name.endswith("/"))
 
 
 def _opened(path: Path) -> zipfile.ZipFile:
     try:
         return zipfile.ZipFile(path)
-    except (OSError, zipfile.BadZipFile, NotImplementedError) as error:
+    except (OSError, zipfile.BadZipFile, NotImplementedError, ValueError) as error:  # of a name that is no UTF-8, too
         raise HarnessError(
             f"{path} is not a jar: {reason_of(error)}.", "Check the path, and that the file is whole."
         ) from error
@@ -89,6 +158,19 @@ def _entry_problem(entry: zipfile.ZipInfo) -> str:
     if stat.S_ISLNK(mode):
         return f"the entry {entry.filename!r} is a symbolic link"
     return ""
+
+
+def _info(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
+    try:
+        return archive.getinfo(name)
+    except KeyError as error:
+        raise _damaged(archive, name, error) from error
+
+
+def _check_size(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> None:
+    if entry.file_size > _MOST_OF_ENTRY:
+        size = f"{entry.file_size} bytes (at most {_MOST_OF_ENTRY} are read)"
+        raise HarnessError(f"{archive.filename} is refused: {entry.filename!r} unpacks to {size}.")
 
 
 def _damaged(archive: zipfile.ZipFile, name: str, error: Exception) -> HarnessError:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.base.archives import open_archive
+from harness.base.archives import open_library
 from harness.base.errors import HarnessError
 from harness.building.builders.ecj import Ecj
 from harness.building.java_programs import NoAnswer, answer_of, compiled_probe
@@ -247,7 +247,7 @@ def _method(
 
 def _ask(tools: BytecodeTools, what: Sequence[str], jars: Sequence[Path]) -> list[list[Any]]:
     for jar in jars:
-        open_archive(jar).close()  # refuses what is no jar, and what unpacks to too much
+        open_library(jar).close()  # refuses what is no jar; the reader takes one entry after another
     path, words = (tools.classes, *tools.asm), [*what, *(str(jar.absolute()) for jar in jars)]
     try:
         said = answer_of(tools.java, "ClassFacts", *words, class_path=path, options=[_MEMORY], seconds=_SECONDS)

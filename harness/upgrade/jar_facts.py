@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from harness.base.archives import entry_names, open_archive, read_entry
+from harness.base.archives import entry_names, open_library, read_entry
 from harness.base.files import sha256_of
 from harness.kafka.jar_names import jar_name
 
@@ -32,7 +32,7 @@ def java_needed(jars: Sequence[Path]) -> dict[str, int]:
 
 
 def _release(jar: Path, entry: str) -> int:
-    with open_archive(jar) as archive:
+    with open_library(jar) as archive:
         return int.from_bytes(read_entry(archive, entry)[6:8], "big") - _JAVA_1
 
 

@@ -84,6 +84,12 @@ def twice(path):
         jar(path, [(RAFT_CLIENT, b"another")])
 
 
+def no_text(path):
+    """Write a jar with a name that says it is UTF-8, and is not."""
+    jar(path, [("n\u00e9", b"")])
+    path.write_bytes(path.read_bytes().replace("n\u00e9".encode(), b"n\xff\xfe"))
+
+
 JARS = {
     "no jar": (lambda path: path.write_text("these are notes\n"), "given.jar is not a jar"),
     "a folder": (lambda path: path.mkdir(), "given.jar is not a file"),
@@ -95,7 +101,8 @@ JARS = {
     "a path upwards": (lambda path: jar(path, [("../../evil", b"")]), "'../../evil' points outside"),
     "an absolute path": (lambda path: jar(path, [("/etc/evil", b"")]), "'/etc/evil' points outside"),
     "a symbolic link": (lambda path: jar(path, [(link("evil"), b"/etc")]), "'evil' is a symbolic link"),
-    "two of one name": (twice, "KafkaRaftClient.class' twice"),
+    "two of one name": (twice, "KafkaRaftClient.class' twice, and not the same"),
+    "a name that is no text": (no_text, "given.jar is not a jar: 'utf-8' codec can't decode byte 0xff"),
     "control characters": (lambda path: jar(path, [("../\x1b[2J\u202e", b"")]), "x1b[2J"),
 }
 

@@ -82,7 +82,8 @@ def test_a_raft_client_that_no_jvm_would_load_does_no_harm(kafka):
 
 def test_a_distribution_may_hold_jars_larger_than_those_that_are_unpacked(kafka, monkeypatch):
     write_jar({"librocksdb.so": b"x" * 100_000}, kafka / "libs" / "rocksdbjni.jar")
-    monkeypatch.setattr(archives, "_MOST_BYTES", 50_000)
+    for limits in ("_OF_ARCHIVES", "_OF_LIBRARIES"):
+        monkeypatch.setattr(archives, limits, archives._Limits(10, 50_000))
     assert len(unpacked_distribution(kafka).jars) == 3
 
 

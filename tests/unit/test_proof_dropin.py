@@ -659,9 +659,43 @@ def test_a_schema_says_the_same_whatever_explains_it(tmp_path, content, rule):
     assert entries(tmp_path, [("A.json", schema)], [("A.json", content)]) == [rule]
 
 
-def test_a_name_that_is_there_twice_is_reported():
-    twice, once = JarFacts(("a.class", "a.class"), {}, {}), JarFacts(("a.class",), {}, {})
-    assert names(compare_entries(once, twice, {})) == ["entry-duplicate"]
+A_CLASS, A_LICENCE, A_SCHEMA = ("a/B.class", b"1"), ("META-INF/LICENSE", b"1"), ("a.json", b"1")
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+@pytest.mark.parametrize(
+    ("first", "second", "severity"),
+    [
+        (A_CLASS, A_CLASS, Severity.WARNING),
+        (A_LICENCE, A_LICENCE, Severity.WARNING),
+        (A_LICENCE, ("META-INF/LICENSE", b"2"), Severity.WARNING),
+        (A_SCHEMA, A_SCHEMA, Severity.WARNING),
+        (A_SCHEMA, ("a.json", b"2"), Severity.FAIL),
+        (("a.json", b"2"), A_SCHEMA, Severity.FAIL),
+    ],
+)
+def test_a_name_that_is_there_twice_fails_where_readers_may_read_another_content(tmp_path, first, second, severity):
+    once, twice = read_jar(jar(tmp_path / "once", second)), read_jar(jar(tmp_path / "twice", first, second))
+    (found,) = compare_entries(once, twice, {})
+    assert (found.rule, found.where, found.severity) == ("entry-duplicate", first[0], severity)
+    assert (found.base, found.candidate) == ("1", "2")
+    assert ("each with the same content" in found.detail) == (first == second)
+    assert not [*compare_entries(twice, twice, {})]
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_a_class_that_is_there_twice_and_not_the_same_is_refused(tmp_path):
+    twice = jar(tmp_path / "twice", A_CLASS, ("a/B.class", b"2"))
+    with pytest.raises(HarnessError, match=r"'a/B\.class' twice, and not the same"):
+        read_jar(twice)
+    with pytest.raises(HarnessError, match=r"'a/B\.class' twice, and not the same"):
+        entries_of([twice], {"a.json"})
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_of_an_entry_that_another_jar_has_twice_either_is_as_good(tmp_path):
+    twice = jar(tmp_path / "other", A_SCHEMA, ("a.json", b"2"))
+    assert entries_of([twice], {"a.json"}) == {"a.json": {b"1", b"2"}}
 
 
 def test_folders_and_the_order_of_entries_make_no_difference(tmp_path):

@@ -58,6 +58,19 @@ def test_what_is_gone_of_a_class_that_another_jar_names_fails(other, content, en
     assert weight(other(content, entry), f"{NESTED.replace('/', '.')}.epoch: I") is Severity.FAIL
 
 
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_a_shaded_jar_is_read_through_whatever_its_size_and_whatever_it_has_twice(tmp_path):
+    path = tmp_path / "shaded.jar"
+    with zipfile.ZipFile(path, "w") as archive:
+        for number in range(20_001):
+            archive.writestr(f"a/{number}.txt", b"")
+        archive.writestr("META-INF/services/a.B", b"org.apache.kafka.raft.LeaderState\n")
+        archive.writestr("META-INF/services/a.B", b"a.C\n")
+        archive.writestr("a/B.class", b"")
+        archive.writestr("a/B.class", b"")
+    assert weight(path) is Severity.FAIL
+
+
 def test_a_class_of_a_longer_name_or_in_a_package_below_is_another_class(other):
     jar = other(b"org/apache/kafka/raft/internals/LeaderState\x01org/apache/kafka/raft/LeaderStateOfMine")
     assert weight(jar) is Severity.WARNING

@@ -123,10 +123,10 @@ def test_a_symbolic_link_in_an_archive_is_refused(tmp_path):
 
 def test_an_archive_with_too_much_in_it_is_refused(tmp_path, monkeypatch):
     jar = jar_of(tmp_path / "s.jar", SOURCES)
-    monkeypatch.setattr(archives, "_MOST_BYTES", 20)
+    monkeypatch.setattr(archives, "_OF_ARCHIVES", archives._Limits(5, 20))
     with pytest.raises(HarnessError, match="unpacks to"):
         archives.open_archive(jar)
-    monkeypatch.setattr(archives, "_MOST_ENTRIES", 2)
+    monkeypatch.setattr(archives, "_OF_ARCHIVES", archives._Limits(2, 20))
     with pytest.raises(HarnessError, match="has 5 entries"):
         archives.open_archive(jar)
 

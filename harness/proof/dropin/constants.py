@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.base.archives import entry_names
-from harness.building.jars import class_bytes
+from harness.base.archives import contents, entry_names, is_class
 from harness.model.proof import Difference, Severity
 from harness.proof.bytecode import ClassFacts, FieldFacts, MethodFacts
 from harness.proof.dropin import rules
@@ -68,7 +67,7 @@ def held_by(jars: Iterable[Path], texts: Set[str]) -> frozenset[str]:
     """Return the texts that stand in a class file of these jars, alone or within a longer one, as `"a" + B` does."""
     sought = {text: _in_class_file(text) for text in texts}
     found: set[str] = set()
-    for content in (each for jar in jars if sought for each in class_bytes(jar).values()):
+    for content in (each for jar in jars if sought for each in contents(jar, is_class)):
         found.update(text for text, written in sought.items() if written in content)
     return frozenset(found)
 

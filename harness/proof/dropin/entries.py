@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from harness.base.archives import open_archive, read_entry
+from harness.base.archives import is_class, open_archive, open_library, read_entry, twins_in
 from harness.kafka.distribution import VERSION_ENTRY, version_in_properties
 from harness.kafka.release_lines import same_line
 from harness.model.proof import Difference, Severity
@@ -45,20 +44,23 @@ _UNREAD = "; no class of this Kafka names it"
 class JarFacts:
     """A jar's entries but for folders, in the file's order; content of those that are no classes; its manifest.
 
-    Manifest attributes are those of the main section, names in lower case.
+    Manifest attributes are those of the main section, names in lower case. `twins` are the entries that are there more
+    than once, with the content of each.
     """
 
     names: tuple[str, ...]
     resources: Mapping[str, bytes]
     manifest: Mapping[str, str]
+    twins: Mapping[str, tuple[bytes, ...]] = field(default_factory=dict)
 
 
 def read_jar(path: Path) -> JarFacts:
     """Return what a jar holds other than its classes. Raises HarnessError for what is no jar, or a damaged one."""
     with open_archive(path) as archive:
         names = tuple(name for name in archive.namelist() if not name.endswith("/"))
-        resources = {name: read_entry(archive, name) for name in names if not name.endswith(".class")}
-    return JarFacts(names, resources, parse_manifest(resources.get(_MANIFEST, b"")))
+        resources = {name: read_entry(archive, name) for name in names if not is_class(name)}
+        twins = twins_in(archive)
+    return JarFacts(names, resources, parse_manifest(resources.get(_MANIFEST, b"")), twins)
 
 
 def parse_manifest(content: bytes) -> dict[str, str]:
@@ -73,9 +75,10 @@ def entries_of(jars: Iterable[Path], names: Set[str]) -> dict[str, frozenset[byt
     """Return what the jars have under these names. Raises HarnessError for what is no jar, or a damaged one."""
     found: dict[str, frozenset[bytes]] = {}
     for jar in jars if names else ():
-        with open_archive(jar) as archive:
-            for name in names & frozenset(archive.namelist()):
-                found[name] = found.get(name, frozenset()) | {read_entry(archive, name)}
+        with open_library(jar) as archive:
+            for entry in archive.infolist():
+                if (name := entry.filename) in names:
+                    found[name] = found.get(name, frozenset()) | {read_entry(archive, entry)}
     return found
 
 
@@ -99,9 +102,7 @@ def compare_entries(
     is read, so that nobody misses one that another jar has alike. `unread` are those of which no class has the name:
     what the build left beside the code that it made of them, as the schemas of Kafka's messages.
     """
-    for name, count in Counter(candidate.names).items():
-        if count > 1:
-            yield rules.ENTRY_DUPLICATE.broken(name, f"{name} is there {count} times", "1", str(count))
+    yield from _duplicates(base, candidate)
     for name in sorted(missing_resources(base, candidate)):
         alike = any(_says_the_same(name, base.resources[name], each) for each in elsewhere.get(name, ()))
         rule = rules.ENTRY_MISSING.weighing(Severity.WARNING) if alike else rules.ENTRY_MISSING
@@ -120,6 +121,19 @@ def compare_entries(
             is_text = _TEXT.fullmatch(name) or _says_the_same(name, base.resources[name], candidate.resources[name])
             rule = rules.TEXT_CHANGED if is_text else rules.RESOURCE_CHANGED
             yield rule.broken(name, f"{name} has another content", *_sizes(name, base, candidate))
+
+
+def _duplicates(base: JarFacts, candidate: JarFacts) -> Iterator[Difference]:
+    """Yield what is there more than once, and not so in base: which of them is read, nobody can tell."""
+    for name, every in candidate.twins.items():
+        if every == base.twins.get(name):
+            continue
+        same = len(set(every)) == 1
+        harmless = same or _TEXT.fullmatch(name)
+        rule = rules.ENTRY_DUPLICATE.weighing(Severity.WARNING) if harmless else rules.ENTRY_DUPLICATE
+        how = "each with the same content" if same else "not with the same content"
+        before = base.names.count(name)
+        yield rule.broken(name, f"{name} is there {len(every)} times, {how}", str(before), str(len(every)))
 
 
 def compare_manifests(base: JarFacts, candidate: JarFacts) -> Iterator[Difference]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from harness.base.archives import open_archive, read_entry
+from harness.base.archives import contents, is_class
 from harness.model.proof import Difference, Severity
 from harness.proof.dropin import rules
 
@@ -48,7 +48,7 @@ def named_by(jars: Iterable[Path], classes: frozenset[str]) -> frozenset[str]:
     written = b"|".join(re.escape(each).replace(b"/", b"[/.]") for each in sorted(packages, key=len, reverse=True))
     pattern = re.compile(rb"(?:%b)[/.]%b" % (written, _NAME))
     found: set[str] = set()
-    for content in (each for jar in jars if classes for each in _contents(jar)):
+    for content in (each for jar in jars if classes for each in contents(jar, _may_name_classes)):
         found.update(name.replace(b".", b"/").decode("utf-8", "replace") for name in pattern.findall(content))
     return classes & found
 
@@ -62,8 +62,5 @@ def _top_level_of(difference: Difference, tops: Mapping[str, str]) -> str:
     return next((tops[where[:end]] for end in ends if where[:end] in tops), "")
 
 
-def _contents(jar: Path) -> Iterator[bytes]:
-    with open_archive(jar) as archive:
-        for name in archive.namelist():
-            if name.endswith(".class") or (name.startswith("META-INF/") and not name.endswith("/")):
-                yield read_entry(archive, name)
+def _may_name_classes(entry: str) -> bool:
+    return is_class(entry) or (entry.startswith("META-INF/") and not entry.endswith("/"))

@@ -45,7 +45,10 @@ def note(name: str, description: str) -> Rule:
     return Rule(name, Severity.NOTE, description)
 
 
-ENTRY_DUPLICATE = fail("entry-duplicate", "two entries have one name: tools and the JVM may read different ones")
+ENTRY_DUPLICATE = fail(
+    "entry-duplicate",
+    "two entries have one name: tools and the JVM may read either (a warning where they are the same, or texts)",
+)
 ENTRY_MISSING = fail("entry-missing", "an entry of base is missing (a warning where another jar has it alike)")
 ENTRY_ADDED = warn("entry-added", "an entry is new that is no class")
 ENTRY_VERSIONED = fail(
