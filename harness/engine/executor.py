@@ -187,10 +187,10 @@ class Run:
             )
             self._runner = StepRunner(cell, recorder, world, self._report, self._quiet)
             with self._cancellation.ending(cluster.close):
-                self._watched(self._runner, plan, cluster, watcher)
+                self._watched(self._runner, plan, world, watcher)
             self.told |= world.told
 
-    def _watched(self, runner: StepRunner, plan: Plan, cluster: Cluster, watcher: Watcher) -> None:
+    def _watched(self, runner: StepRunner, plan: Plan, world: World, watcher: Watcher) -> None:
         for monitor in self._monitors:
             monitor.meet(self._monitors)
         for monitor in self._monitors:
@@ -199,7 +199,7 @@ class Run:
         try:
             runner.through(plan)
         finally:
-            self._wind_up(runner, cluster, watcher)
+            self._wind_up(runner, world, watcher)
         for monitor in self._monitors:
             monitor.after()
             self.measures |= monitor.measures()
@@ -207,8 +207,10 @@ class Run:
                 self.by_phase[phase] = {**self.by_phase.get(phase, {}), **figures}
             self.told |= monitor.told()
 
-    def _wind_up(self, runner: StepRunner, cluster: Cluster, watcher: Watcher) -> None:
+    def _wind_up(self, runner: StepRunner, world: World, watcher: Watcher) -> None:
         """Stop clients and the watch, after a last look for nodes that died meanwhile; then end every node."""
+        cluster = world.cluster
+        world.comebacks.call_off()
         runner.end_phases()
         runner.abandon_clients()
         watcher.stop()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
@@ -25,6 +24,7 @@ from harness.model.events import Event, Noted
 from harness.rundir.parts import RunFolder
 from harness.scenario.accounts import Account, Offered
 from harness.scenario.client import Client
+from harness.scenario.comebacks import Comebacks
 from harness.scenario.monitors.base import Monitor
 from harness.scenario.monitors.host_not_starved import slowness_seen
 from harness.scenario.slowness import Slowness
@@ -81,7 +81,7 @@ class World:
         self.first_ids: dict[str, FirstId] = {}  # of topics, as they were when a plan wanted them remembered
         self.answers: dict[str, str] = {}  # what a client or a command said last, by what was asked
         self.told: dict[str, dict[str, str]] = {}  # what nodes told in words, to be held against base's
-        self.stopping: dict[int, Future[bool]] = {}  # nodes that were asked to stop while the plan goes on
+        self.comebacks = Comebacks()  # nodes that were asked to stop while the plan goes on
         self.phase_began = self.step_began = time.monotonic()
         self.write = write
         self.is_over = is_over

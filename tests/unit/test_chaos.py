@@ -1,7 +1,7 @@
 """Chaos: what a seed stands for, scenarios that are made from their names, and failing ones made smaller."""
 
 from itertools import pairwise
-from threading import Event
+from threading import Event, Thread
 from types import SimpleNamespace
 
 import pytest
@@ -10,7 +10,14 @@ from hypothesis import strategies as st
 
 from harness.base.errors import HarnessError
 from harness.scenario.actions import let_pass
-from harness.scenario.actions.begin_to_stop import BeginToStop, StartStopped, begin_to_stop, start_stopped
+from harness.scenario.actions.begin_to_stop import (
+    AwaitStart,
+    BeginToStop,
+    StartStopped,
+    await_start,
+    begin_to_stop,
+    start_stopped,
+)
 from harness.scenario.actions.cut import Cut, Heal
 from harness.scenario.actions.degrade import Degrade, Mend
 from harness.scenario.actions.hold import Hold, Release
@@ -20,6 +27,7 @@ from harness.scenario.actions.start import Start
 from harness.scenario.chaos.plans import TOPOLOGY, chaos_scenario, disruptions_of, part_of
 from harness.scenario.chaos.schedule import _OF_PROCESSES, LASTS_SECONDS, Disturbance, schedule, turns
 from harness.scenario.chaos.shrinking import fewest
+from harness.scenario.comebacks import Comebacks
 from harness.scenario.refs import fixed
 from harness.scenario.registry import load_all, select
 from harness.scenario.steps import Do, Expect
@@ -151,20 +159,123 @@ def test_a_turn_waits_for_its_time_and_not_for_what_was_done_before(monkeypatch)
     assert notes == ["1.5 s late: what was done before took longer"]
 
 
-def test_a_node_that_is_slow_to_stop_delays_nothing_but_its_own_start():
-    ended, notes, started = Event(), [], []
-    nodes = {0: SimpleNamespace(id=0, is_running=True, stop=lambda: ended.wait(5) and False)}
-    world = SimpleNamespace(stopping={}, note=lambda *told: notes.append(told))
-    world.cluster = SimpleNamespace(nodes=nodes, start=started.append)
-    node = fixed(0, "node 0")
-    begin_to_stop(node).perform(world)
-    assert (started, notes) == ([], [])
-    ended.set()
-    start_stopped(node).perform(world)
-    assert started == [[0]]
-    assert notes == [("did not stop on SIGTERM and was killed", 0)]
-    with pytest.raises(ActionFailed, match="was not asked to stop"):
-        start_stopped(node).perform(world)
+class Slow:
+    """A cluster whose node 0 stops when it is told to have `ended`; what was started and noted."""
+
+    def __init__(self, stop=None):
+        self.ended, self.started, self.notes, self.over = Event(), [], [], Event()
+        self.was_waited_for = False
+        self.nodes = {0: SimpleNamespace(id=0, is_running=True, stop=stop or self.stop)}
+        self.comebacks, self.cluster, self.is_over = Comebacks(), self, self.over.is_set
+        self.node = fixed(0, "node 0")
+
+    def stop(self):
+        self.was_waited_for = not self.ended.wait(5)
+        return False
+
+    def start(self, nodes):
+        self.started += nodes
+
+    def note(self, *told):
+        self.notes.append(told)
+
+    def do(self, *verbs):
+        for verb in verbs:
+            verb(self.node).perform(self)
+
+
+def test_a_node_that_is_slow_to_stop_delays_nothing_and_is_started_as_soon_as_it_has_ended():
+    slow = Slow()
+    slow.do(begin_to_stop, start_stopped)  # neither waits
+    assert (slow.started, slow.notes) == ([], [])
+    slow.ended.set()
+    slow.do(await_start)
+    assert slow.started == [0]
+    assert slow.notes == [("did not stop on SIGTERM and was killed", 0)]
+
+
+def test_a_node_that_has_ended_is_not_started_before_its_time():
+    slow = Slow()
+    slow.ended.set()
+    slow.do(begin_to_stop)
+    with pytest.raises(ActionFailed, match="is not to be started: start_stopped goes before"):
+        slow.do(await_start)
+    assert not slow.started
+    slow.do(start_stopped, await_start)
+    assert slow.started == [0]
+
+
+def test_what_was_not_stopped_cannot_be_started_and_nothing_is_started_twice():
+    slow = Slow()
+    slow.ended.set()
+    slow.do(begin_to_stop, start_stopped, await_start)
+    with pytest.raises(ActionFailed, match="was not asked to stop: begin_to_stop goes before"):
+        slow.do(start_stopped)
+    with pytest.raises(ActionFailed, match="is not to be started"):
+        slow.do(await_start)
+    assert slow.started == [0]
+
+
+def test_what_goes_wrong_while_a_node_stops_or_starts_is_told_where_it_is_waited_for(monkeypatch):
+    def fail(*_):
+        raise HarnessError("Node 0 does not end.")
+
+    slow = Slow(stop=fail)
+    slow.do(begin_to_stop, start_stopped)
+    with pytest.raises(ActionFailed, match=r"node 0 was not started: Node 0 does not end\."):
+        slow.do(await_start)
+    slow = Slow()
+    slow.ended.set()
+    monkeypatch.setattr(slow, "start", fail)
+    slow.do(begin_to_stop, start_stopped)
+    with pytest.raises(ActionFailed, match="node 0 was not started"):
+        slow.do(await_start)
+
+
+@pytest.mark.parametrize("end", ["call_off", "cancel"])
+def test_once_the_run_is_over_nothing_is_started_any_more(end):
+    slow = Slow()
+    slow.do(begin_to_stop, start_stopped)
+    slow.comebacks.call_off() if end == "call_off" else slow.over.set()
+    slow.ended.set()
+    slow.do(await_start)
+    assert (slow.started, slow.notes, slow.was_waited_for) == ([], [], False)
+
+
+def test_the_end_of_a_run_waits_for_a_start_that_has_begun_so_that_it_finds_the_node(monkeypatch):
+    slow, begun, go_on, over = Slow(), Event(), Event(), Event()
+    monkeypatch.setattr(slow, "start", lambda nodes: (begun.set(), go_on.wait(5), slow.started.extend(nodes)))
+    slow.ended.set()
+    slow.do(begin_to_stop, start_stopped)
+    assert begun.wait(5)
+    end = Thread(target=lambda: (slow.comebacks.call_off(), over.set()))
+    end.start()
+    assert not over.wait(0.05)
+    go_on.set()
+    assert over.wait(5)
+    assert slow.started == [0]
+    end.join()
+
+
+@given(SEEDS)
+def test_a_node_that_stops_is_waited_for_by_its_own_next_fault_and_before_the_calm(seed):
+    late = set()
+    for action in actions_of(f"chaos-{seed}"):
+        match action:
+            case StartStopped(node=node):
+                late.add(node.description)
+            case AwaitStart(node=node):
+                late.remove(node.description)
+            case Kill(node=node) | BeginToStop(node=node) | Hold(node=node):
+                assert node.description not in late
+    assert not late
+
+
+def test_heals_and_faults_of_others_come_between_the_start_of_a_node_and_the_wait_for_it():
+    done = [each.description for each in actions_of("chaos-17")]
+    begin = done.index("have node 0 started once it has stopped")
+    assert begin + 1 < done.index("wait until node 0 has stopped and was started")
+    assert done[-2:] == [f"wait until node {node} has stopped and was started" for node in (0, 2)]
 
 
 @pytest.mark.parametrize(

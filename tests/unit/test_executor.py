@@ -5,6 +5,7 @@ import signal
 import subprocess
 import time
 from dataclasses import replace
+from threading import Event
 from types import SimpleNamespace
 from typing import ClassVar
 
@@ -225,6 +226,39 @@ def test_a_process_that_outlives_its_run_breaks_it_and_is_ended(tmp_path):
 def test_a_plan_over_its_budget_is_inconclusive(tmp_path):
     result, *_ = run(tmp_path, guard(Looks(True)), budget=-1.0)
     assert (result.outcome, result.expectation) == (Outcome.INCONCLUSIVE, "within_budget")
+
+
+class LeavesANodeStopping:
+    """An action after which a node is to be started once it has ended; by then the run may be over."""
+
+    def __init__(self, cancellation=None):
+        self.ended, self.started, self.comebacks, self.description = Event(), [], None, "leave it"
+        self._cancellation = cancellation
+
+    def perform(self, world):
+        self.comebacks = world.comebacks
+        self.comebacks.begin(0, lambda: self.ended.wait(20))
+        self.comebacks.start_after(0, self.started.append)
+        if self._cancellation:
+            self._cancellation.cancel()
+
+
+def test_a_node_that_is_still_stopping_when_the_plan_is_over_is_neither_waited_for_nor_started(tmp_path):
+    left = LeavesANodeStopping()
+    result, *_ = run(tmp_path, do(left), expect(Looks(True)))
+    assert result.outcome is Outcome.PASSED
+    left.ended.set()
+    left.comebacks.wait(0)
+    assert left.started == []
+
+
+def test_a_node_that_is_still_stopping_when_the_run_is_cancelled_is_not_started_either(tmp_path):
+    left = LeavesANodeStopping(cancellation := Cancellation())
+    with pytest.raises(RunCancelled):
+        run(tmp_path, do(left), cancellation=cancellation)
+    left.ended.set()
+    left.comebacks.wait(0)
+    assert left.started == []
 
 
 def test_a_cancelled_run_leaves_no_result_whatever_it_looked_like(tmp_path):

@@ -41,6 +41,7 @@ from harness.scenario.actions.start import start, start_all, start_voters
 from harness.scenario.actions.start_without_names import start_without_names
 from harness.scenario.actions.stop import stop
 from harness.scenario.actions.wipe import wipe
+from harness.scenario.comebacks import Comebacks
 from harness.scenario.conditions.has_ended import has_ended
 from harness.scenario.conditions.runs import runs
 from harness.scenario.link_proof import tries_for
@@ -278,11 +279,15 @@ class Processes:
 
     def perform(self, action):
         world = SimpleNamespace(
-            cluster=self, stopping={}, quorum=lambda: Quorum(leader=0), network=lambda: None, write=lambda _: 1
+            cluster=self,
+            comebacks=Comebacks(),
+            quorum=lambda: Quorum(leader=0),
+            network=lambda: None,
+            write=lambda _: 1,
         )
         action.perform(world)
-        for ending in world.stopping.values():
-            ending.result()
+        world.comebacks.start_after(0, lambda _: None)
+        world.comebacks.wait(0)
 
 
 ENDINGS = (kill, stop, begin_to_stop)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from harness.scenario.actions.stop import KILLED
@@ -30,31 +29,55 @@ class BeginToStop(Fault):
         Raises ActionFailed.
         """
         node = running(self.node, world)
-        waiting = ThreadPoolExecutor(1, thread_name_prefix=f"node {node.id} stops")
-        world.stopping[node.id] = waiting.submit(node.stop)
-        waiting.shutdown(wait=False)
+        world.comebacks.begin(node.id, node.stop)
 
 
 @dataclass(frozen=True, slots=True)
 class StartStopped:
-    """Start a node that was asked to stop, once it has ended."""
+    """Have a node started that was asked to stop, once it has ended, and go on."""
 
     node: NodeRef
 
     @property
     def description(self) -> str:
         """The action as a clause."""
-        return f"start {self.node.description} once it has stopped"
+        return f"have {self.node.description} started once it has stopped"
 
     def perform(self, world: World) -> None:
-        """Wait for its end, and start it; note it when it had to be killed. Raises ActionFailed, HarnessError."""
+        """Leave it to the thread that waits for its end, which notes when it had to be killed. Raises ActionFailed."""
         node = self.node.find(world)
-        ending = world.stopping.pop(node, None)
-        if ending is None:
+
+        def start(by_itself: bool) -> None:
+            if world.is_over():
+                return
+            if not by_itself:
+                world.note(KILLED, node)
+            world.cluster.start([node])
+
+        if not world.comebacks.start_after(node, start):
             raise ActionFailed(f"node {node} was not asked to stop: begin_to_stop goes before")
-        if not ending.result():
-            world.note(KILLED, node)
-        world.cluster.start([node])
+
+
+@dataclass(frozen=True, slots=True)
+class AwaitStart:
+    """Wait until a node has stopped and was started."""
+
+    node: NodeRef
+
+    @property
+    def description(self) -> str:
+        """The action as a clause."""
+        return f"wait until {self.node.description} has stopped and was started"
+
+    def perform(self, world: World) -> None:
+        """Wait for the thread that starts it. Raises ActionFailed, also for what went wrong there."""
+        node = self.node.find(world)
+        try:
+            is_awaited = world.comebacks.wait(node)
+        except Exception as error:
+            raise ActionFailed(f"node {node} was not started: {error}") from error
+        if not is_awaited:
+            raise ActionFailed(f"node {node} is not to be started: start_stopped goes before")
 
 
 @fault
@@ -65,5 +88,11 @@ def begin_to_stop(node: NodeRef) -> BeginToStop:
 
 @action
 def start_stopped(node: NodeRef) -> StartStopped:
-    """Start a node that was asked to stop by `begin_to_stop`, as soon as it has ended."""
+    """Have a node started that was asked to stop by `begin_to_stop`, as soon as it has ended; the plan goes on."""
     return StartStopped(node)
+
+
+@action
+def await_start(node: NodeRef) -> AwaitStart:
+    """Wait until a node of which `start_stopped` was said has stopped and was started."""
+    return AwaitStart(node)

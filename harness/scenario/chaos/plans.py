@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 
 from harness.scenario import voter_moves, written_topics
-from harness.scenario.actions.begin_to_stop import begin_to_stop, start_stopped
+from harness.scenario.actions.begin_to_stop import await_start, begin_to_stop, start_stopped
 from harness.scenario.actions.cut import cut, heal
 from harness.scenario.actions.degrade import degrade, mend
 from harness.scenario.actions.hold import hold, release
@@ -125,15 +125,32 @@ def _fill(plan: Plan, cluster: ClusterRef, observer: NodeRef, disruptions: Seque
     with plan.phase("chaos"):
         if not disruptions:
             plan.do(let_pass(f"{LASTS_SECONDS:g}s"))
-        for turn in turns(disruptions):
-            plan.do(await_time(f"{turn.at:.1f}s"), _act(turn, cluster, seed))
+        _disrupt(plan, cluster, turns(disruptions), seed)
     with plan.phase("calm"):
         plan.expect(has_leader(), within=_WHOLE, named="somebody_leads_after_chaos")
         voter_moves.expect_whole(plan, observer, "after_chaos")
     written_topics.expect_whole(plan)
 
 
+def _disrupt(plan: Plan, cluster: ClusterRef, moments: Iterable[Turn], seed: int) -> None:
+    """Do each turn at its time; a node that stops slowly is waited for by its own next fault, and in the end."""
+    late: set[int] = set()
+    for turn in moments:
+        kind, node = turn.disruption.kind, turn.disruption.node
+        if turn.begins and kind.is_of_process and node in late:
+            late.remove(node)
+            plan.do(await_start(_node(node)))
+        plan.do(await_time(f"{turn.at:.1f}s"), _act(turn, cluster, seed))
+        if kind is Disturbance.STOP and not turn.begins:
+            late.add(node)
+    plan.do(*(await_start(_node(node)) for node in sorted(late)))
+
+
+def _node(number: int) -> NodeRef:
+    return fixed(number, f"node {number}")
+
+
 def _act(turn: Turn, cluster: ClusterRef, seed: int) -> Action:
     begin, end = _VERBS[turn.disruption.kind]
-    node = fixed(turn.disruption.node, f"node {turn.disruption.node}")
-    return (begin if turn.begins else end)(node, cluster, _MOST_FAULTS * seed + turn.disruption.number)
+    node, number = _node(turn.disruption.node), _MOST_FAULTS * seed + turn.disruption.number
+    return (begin if turn.begins else end)(node, cluster, number)

@@ -28,6 +28,11 @@ class Disturbance(StrEnum):
     LOSSY = "lossy"
     NO_CLIENTS = "no clients"
 
+    @property
+    def is_of_process(self) -> bool:
+        """Whether it ends, stops or holds the node's process."""
+        return self in _OF_PROCESSES
+
 
 _OF_PROCESSES = (Disturbance.KILL, Disturbance.STOP, Disturbance.HOLD)
 _OF_LINKS = tuple(each for each in Disturbance if each not in _OF_PROCESSES)
