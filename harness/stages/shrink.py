@@ -75,8 +75,8 @@ def shrink(run_dir: Path, scenario: str, arm: str, toolbox: Toolbox, reporter: R
     name = part_of(scenario, numbers)
     left = disruptions_of(name) or ()
     faults = tuple(f"{each.kind} node {each.node} from {each.begins:g} s to {each.ends:g} s" for each in left)
-    again = rerun_command(as_typed(directory.request.read()), name, arm)
-    return Shrunk(name, faults, failed.expectation, again)
+    command = rerun_command(as_typed(directory.request.read()), name, arm)
+    return Shrunk(name, faults, failed.expectation, command)
 
 
 def _decided(cell: PlannedRun, name: str, root: RunDirectory, reporter: Reporter) -> RunResult:
