@@ -108,7 +108,7 @@ def compare_entries(
         rule = rules.ENTRY_MISSING.weighing(Severity.WARNING) if alike else rules.ENTRY_MISSING
         more = "; another jar has it, on the same class path" if alike else ""
         if name in unread and not alike:
-            rule, more = rule.weighing(Severity.WARNING), _UNREAD
+            rule, more = rules.ENTRY_MISSING.weighing(Severity.WARNING), _UNREAD
         yield (rules.TEXT_CHANGED if _TEXT.fullmatch(name) else rule).broken(name, f"{name} is missing{more}")
     for name in _only(dict.fromkeys(candidate.names), dict.fromkeys(base.names)):
         versioned = _VERSIONED.fullmatch(name)

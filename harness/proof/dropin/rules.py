@@ -49,7 +49,10 @@ ENTRY_DUPLICATE = fail(
     "entry-duplicate",
     "two entries have one name: tools and the JVM may read either (a warning where they are the same, or texts)",
 )
-ENTRY_MISSING = fail("entry-missing", "an entry of base is missing (a warning where another jar has it alike)")
+ENTRY_MISSING = fail(
+    "entry-missing",
+    "an entry of base is missing (a warning where another jar has it alike, or where no class names it)",
+)
 ENTRY_ADDED = warn("entry-added", "an entry is new that is no class")
 ENTRY_VERSIONED = fail(
     "entry-versioned", "an entry for certain Java versions hides one of the jar's own (META-INF/versions)"
