@@ -83,11 +83,11 @@ def test_a_second_round_that_says_nothing_of_costs_takes_nothing_back(second):
     assert [each[-len(told[0]) :] for each in record.remarks] == told
 
 
-def test_what_the_second_round_shows_beside_its_costs_decides_no_cell():
+def test_a_second_run_that_was_not_due_counts_for_nothing():
     worse = [replace(*cell("turn1", "patched-on", 1.0, shows=R), repeat=2)]
     results = [*cell("turn1", "stock", 1.0, 1.0), *cell("turn1", "patched-off", 1.0)]
     record = decide(PLAN, with_all_others(*results, *cell("turn1", "patched-on", 1.0), *worse), SOUND)
-    assert record.verdict is Verdict.SHIP, "no round was due, and a run that nobody asked for counts for nothing"
+    assert record.verdict is Verdict.SHIP
     assert record.scenarios[0].effect is Effect.SAME
 
 

@@ -27,6 +27,7 @@ from kio.static.primitive import i32, i64, u16
 
 from harness.cluster import probes, raft_requests
 from harness.cluster.address import Address
+from harness.cluster.install import Install
 from harness.cluster.probes import Quorum
 from harness.cluster.protocol import Unreachable, fitting
 from harness.cluster.quorum_description import Description, description_of
@@ -36,6 +37,7 @@ from harness.scenario import holding
 from harness.scenario.actions import change_voters
 from harness.scenario.actions.create_topics import create_topics
 from harness.scenario.actions.hold_followers import hold_followers, release_followers
+from harness.scenario.actions.install import install
 from harness.scenario.actions.wipe import wipe
 from harness.scenario.conditions import quorum_answers, quorum_descriptions
 from harness.scenario.conditions import raft_requests as raft_condition
@@ -119,6 +121,22 @@ def test_a_disk_is_wiped_only_while_its_node_is_down(tmp_path):
         wipe(OBSERVER).perform(world)
     with pytest.raises(ValueError, match="is unknown"):
         wipe(FIRST, identity="old")
+
+
+def test_a_build_is_installed_only_while_its_node_is_down_and_only_one_that_was_given(tmp_path):
+    jar = tmp_path / "given.jar"
+    jar.write_bytes(b"a build")
+    world = world_of(nodes=[node(1, is_running=False), node(3)])
+    world.installs = {"candidate": Install("candidate", jar, "0" * 64, "absent")}
+    for each in world.cluster.nodes.values():
+        each.folder, each.install = tmp_path / str(each.id), None
+        each.folder.mkdir()
+    install(FIRST, "candidate").perform(world)
+    assert world.cluster.nodes[1].install.jar.read_bytes() == b"a build"
+    with pytest.raises(ActionFailed, match="node 3 runs: a build is installed on a node that is down"):
+        install(OBSERVER, "candidate").perform(world)
+    with pytest.raises(ActionFailed, match="no build candidat was given to install; those given: candidate"):
+        install(FIRST, "candidat").perform(world)
 
 
 @pytest.fixture
