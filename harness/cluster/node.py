@@ -302,7 +302,7 @@ class Node:
                 self.dump_threads()
             self._end()
             return False
-        state = NodeState.STOPPED if code in _CLEAN_EXITS else NodeState.DIED
+        state = NodeState.STOPPED if self.ended_in_order else NodeState.DIED
         self._enter(state, only_from=NodeState.STOPPING)
         return True
 
@@ -344,6 +344,11 @@ class Node:
     def exit_code(self) -> int | None:
         """The ended process's exit code, negative for a signal; None while it runs or before it was started."""
         return self._process.poll() if self._process is not None else None
+
+    @property
+    def ended_in_order(self) -> bool:
+        """Whether the process has ended with the exit code of an orderly end, or of a JVM that SIGTERM ended."""
+        return self.exit_code in _CLEAN_EXITS
 
     def _note_cpu(self) -> None:
         assert self._process is not None

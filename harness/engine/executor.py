@@ -42,6 +42,8 @@ from harness.scenario.steps import described
 from harness.scenario.verbs import monitors_of_every_run
 from harness.scenario.world import World
 
+_ENDS = (NodeState.STOPPED, NodeState.KILLED, NodeState.DIED)
+
 
 def run_cell(
     cell: PlannedRun,
@@ -257,9 +259,9 @@ class Run:
         Of one that is late nothing is said where the host held the nodes back meanwhile, nor in a network that is
         split: who leads at that moment decides there whether what it waits for can reach it.
         """
-        if self._plan_is_over or not node.was_asked_to_stop or node.state not in (NodeState.STOPPED, NodeState.KILLED):
+        if self._plan_is_over or not node.was_asked_to_stop or node.state not in _ENDS:
             return
-        ended, phase = node.state is NodeState.STOPPED, self._runner.phase if self._runner else ""
+        ended, phase = node.state is not NodeState.KILLED, self._runner.phase if self._runner else ""
         asked_at = time.monotonic() - node.stopping_seconds
         if not ended and (self._is_split or slowness_seen(self._monitors, asked_at).is_starved):
             return

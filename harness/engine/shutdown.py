@@ -52,7 +52,7 @@ def end_nodes(
 
 def shutdown_of(node: Node, *, role: str, ended: bool, seconds: float, phase: str) -> Shutdown:
     """Return how a node took SIGTERM."""
-    return Shutdown(node.id, role, ended, round(seconds, 2), phase)
+    return Shutdown(node.id, role, ended, round(seconds, 2), phase, failed=ended and not node.ended_in_order)
 
 
 def _end_group(

@@ -22,6 +22,7 @@ from harness.judge.costs.limits import shipped_limits
 from harness.judge.costs.over_scenarios import costs_everywhere, in_too_few
 from harness.judge.costs.reasons import reasons_of_costs
 from harness.judge.expectations import of_stock
+from harness.judge.failed_stops import failed_stops, reasons_of_failed_stops
 from harness.judge.known_crashes import asked_again, reasons_of_what_was_asked_again
 from harness.judge.log_verdict import reasons_of_logs
 from harness.judge.metrics_kept import other_metrics, reasons_of_metrics
@@ -216,6 +217,7 @@ def _all_reasons(case: _Case, logs: Iterable[Reason], logged: Mapping[str, Evide
         *reasons_of_standstill(declaration, case.results),
         *reasons_of_lacking(case.lost),
         *reasons_of_what_was_asked_again(declaration, case.shown, case.again),
+        *reasons_of_failed_stops(declaration, case.shown),
         *logs,
         *_reasons_of_scenarios(declaration, case.ruled),
         *_absent_arms(declaration),
@@ -232,6 +234,7 @@ def _remarks(case: _Case) -> tuple[str, ...]:
         *of_what_was_replaced(case.declaration, case.shown, case.again),
         *other_metrics(case.declaration, case.results),
         *refusals_in_other_words(case.declaration, case.results),
+        *failed_stops(case.declaration, case.shown),
     )
 
 

@@ -74,7 +74,8 @@ AT_THE_END = ""  # the phase of a shutdown after the plan
 class Shutdown:
     """How a node took SIGTERM: whether it ended by itself, after how many seconds it did or was killed.
 
-    `node_role` is `voter`, `observer` or (in ZooKeeper mode) `broker`, `phase` the plan's, or AT_THE_END.
+    `node_role` is `voter`, `observer` or (in ZooKeeper mode) `broker`, `phase` the plan's, or AT_THE_END. `failed` says
+    that it ended by itself with an error: by another exit code than that of an orderly end.
     """
 
     node: Count
@@ -82,6 +83,7 @@ class Shutdown:
     ended: bool
     seconds: Seconds
     phase: str = AT_THE_END
+    failed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

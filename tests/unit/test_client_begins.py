@@ -18,6 +18,7 @@ class Writer(Client):
 
     def __init__(self, answered: int, fails: bool = False) -> None:
         super().__init__("orders", "records", (), range(3))
+        self.topic = "orders"
         self.heard: list[int] = []
         self._answered, self._fails = answered, fails
         self._gate = threading.Event()
@@ -38,14 +39,22 @@ class Writer(Client):
 
 
 @pytest.fixture
-def begun():
+def asked(monkeypatch):
+    """Have leaders tell where partitions end; return what was asked of them."""
+    asked = []
+    monkeypatch.setattr(first_answers, "watermarks", lambda *what: asked.append(what))
+    return asked
+
+
+@pytest.fixture
+def begun(asked):
     """Return a function that begins a writer, and returns it with the seconds that this took; they end."""
     made = []
 
     def begin(writer, is_over=lambda: False):
         made.append(writer)
         began = time.monotonic()
-        begin_to_write(writer, SimpleNamespace(is_over=is_over))
+        begin_to_write(writer, SimpleNamespace(is_over=is_over), 3)
         return writer, time.monotonic() - began
 
     yield begin
@@ -57,6 +66,20 @@ def test_it_goes_on_when_every_partition_had_an_answer(begun):
     writer, took = begun(Writer(3))
     assert writer.heard == [0, 1, 2]
     assert took < client_module.FIRST_ANSWERS_SECONDS
+
+
+def test_nothing_is_written_before_the_leaders_of_all_partitions_have_their_logs(begun, asked, monkeypatch):
+    begun(Writer(3))
+    assert asked == [("orders", 3, ())]
+
+    def no_leader(*_):
+        raise TimeoutError("the end of orders-2 was not known within 20 s (no answer)")
+
+    monkeypatch.setattr(first_answers, "watermarks", no_leader)
+    writer = Writer(3)
+    with pytest.raises(ActionFailed, match="orders cannot be written to: the end of orders-2 was not known"):
+        begin_to_write(writer, SimpleNamespace(is_over=lambda: False), 3)
+    assert writer.heard == []
 
 
 def test_without_an_answer_for_each_partition_the_plan_cannot_go_on(begun, monkeypatch):

@@ -7,7 +7,7 @@ from confluent_kafka import KafkaError, KafkaException
 
 from harness.cluster.address import Address
 from harness.scenario.ledger.history import Ended
-from harness.scenario.loads import along
+from harness.scenario.loads import along, first_answers
 from harness.scenario.loads import ledger as module
 from harness.scenario.loads.ledger import LedgerClient, keep_ledger
 from harness.scenario.loads.readback import StoredRecord
@@ -231,6 +231,7 @@ def test_a_topic_is_made_or_taken_with_all_the_partitions_that_it_has(
     world = AWorld(tmp_path)
     monkeypatch.setattr(module, "partitions_of", lambda *_: 6)
     monkeypatch.setattr(LedgerClient, "start", lambda _: None)
+    monkeypatch.setattr(first_answers, "watermarks", lambda *_: {})
     client = keep_ledger("t", existing=existing).start(world)
     client.abandon()
     assert (client._partitions, world.made) == (partitions, made)

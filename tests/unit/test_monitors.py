@@ -64,6 +64,7 @@ class SomeNode:
     """A node as monitors see it."""
 
     id, pid, is_running, exit_code, was_started, install = 1, 42, True, 1, True, INSTALL
+    was_asked_to_stop = False
     line = line_of("3.9.1")
 
     def __init__(self, state, folder=Path("nowhere"), proof=None):
@@ -375,6 +376,34 @@ def test_a_node_that_ends_as_released_jars_do_now_and_then_is_no_evidence_agains
     ((incident, _),) = record.incidents
     assert (incident.kind, incident.name) == (IncidentKind.KNOWN_CRASH, "known_crash")
     assert "(docs/upstream/leader-ends-at-late-acknowledgement.md)" in incident.reason
+
+
+CLOSED = (
+    "ERROR Encountered fatal fault: Unhandled fault in MetadataLoader#handleCommit. Last image offset was 258 (x)\n"
+    "java.io.UncheckedIOException: Failed to read records into memory\n"
+    "Caused by: java.nio.channels.ClosedChannelException\n"
+)
+
+
+def test_a_node_that_is_stopped_and_ends_with_an_error_as_released_jars_do_has_not_crashed(record, tmp_path):
+    record.folder = RunFolder(tmp_path, PATH)
+    node = dead_node(tmp_path, CLOSED)
+    node.was_asked_to_stop = True
+    NodeAlive(record, cluster_of()).on_node(node, 7)
+    assert record.incidents == []
+    (noted,) = (event.text for event in record.events)
+    assert noted.startswith(
+        "it ended with an error when it was stopped, as nodes of released jars do now and then (docs"
+    )
+
+
+@pytest.mark.parametrize(("asked", "log"), [(False, CLOSED), (True, FATAL + "java.lang.IllegalStateException: no\n")])
+def test_by_that_error_unasked_and_by_another_one_when_stopped_a_node_crashes(record, tmp_path, asked, log):
+    record.folder = RunFolder(tmp_path, PATH)
+    node = dead_node(tmp_path, log)
+    node.was_asked_to_stop = asked
+    NodeAlive(record, cluster_of()).on_node(node, 7)
+    assert record.incidents[0][0].kind is IncidentKind.NODE_FAULTED
 
 
 def test_nodes_that_filled_the_disk_themselves_have_crashed(record, tmp_path, monkeypatch):

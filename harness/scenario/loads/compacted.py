@@ -41,7 +41,7 @@ class Compacted:
         replicas = Placement.ONE_PER_BROKER.replicas(world)
         world.create_topic(self.topic, replicas, _CONFIG)
         client = CompactedClient(self.topic, len(replicas), world.cluster.client_brokers)
-        return begin_to_write(client, world)
+        return begin_to_write(client, world, len(replicas))
 
 
 class CompactedClient(Client):

@@ -97,7 +97,7 @@ class KeepLedger:
             world.folder.ledger(self.topic),
             lambda places: _written_by(world, self.topic, places),
         )
-        return begin_to_write(client, world)
+        return begin_to_write(client, world, partitions)
 
     def _create(self, world: World, placement: Placement) -> int:
         # Where groups read the topic this is Kafka's to make: coordinators count on its 50 partitions.

@@ -44,7 +44,7 @@ class Records:
         replicas = self.placement.replicas(world)
         world.create_topic(self.topic, replicas, keeping(min(2, *map(len, replicas))))
         client = RecordsClient(self, len(replicas), world.cluster.client_brokers)
-        return begin_to_write(client, world)
+        return begin_to_write(client, world, len(replicas))
 
 
 class RecordsClient(Client):

@@ -38,7 +38,7 @@ class Transactions:
         replicas = Placement.ONE_PER_BROKER.replicas(world)
         world.create_topic(self.topic, replicas, keeping(in_sync=2))
         client = TransactionsClient(self.topic, len(replicas), world.cluster.client_brokers)
-        return begin_to_write(client, world)
+        return begin_to_write(client, world, len(replicas))
 
 
 class TransactionsClient(Client):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import ClassVar
@@ -84,7 +85,10 @@ class NodeAlive(Monitor):
         elif node.id in self._allowed:
             self._allowed.discard(node.id)
             self.record.write(Noted(f"it died, as it may{last}", node.id))
-        elif told := _known_crash(node):
+        elif node.was_asked_to_stop and (told := _told(node, node.line.known_stop_errors)):
+            story = f"it ended with an error when it was stopped, as nodes of released jars do now and then ({told})"
+            self.record.write(Noted(f"{story}{last}", node.id))
+        elif told := _told(node, node.line.known_crashes):
             story = f"node {node.id} crashed as released jars do now and then ({told}){last}"
             self._report(IncidentKind.KNOWN_CRASH, KNOWN_CRASH, story, line)
         else:
@@ -173,10 +177,10 @@ def _ends_with(folder: Path, words: re.Pattern[bytes]) -> bool:
     return any(words.search(line) for path in logs for line in tail(path)[1][-_TAIL_LINES:])
 
 
-def _known_crash(node: Node) -> str:
-    """Return where the defect by which a node ended is described, empty where none is known of released jars."""
-    crashes = node.line.known_crashes.items()
-    return next((told for text, told in crashes if _ends_with(node.folder, re.compile(re.escape(text.encode())))), "")
+def _told(node: Node, known: Mapping[str, str]) -> str:
+    """Return where the defect by which a node ended is described, empty if it is none of these `known` ones."""
+    found = (told for text, told in known.items() if _ends_with(node.folder, re.compile(re.escape(text.encode()))))
+    return next(found, "")
 
 
 def _ended_by_a_fault(folder: Path) -> bool:

@@ -1,0 +1,73 @@
+"""Whether the candidate's nodes end with an error when they are stopped, more often than base's do; pure.
+
+Nodes of released jars do so now and then (`known_stop_errors` of a release line), so single ones say nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from harness.base.text import listed
+from harness.model.declaration import Declaration
+from harness.model.runs import RunResult, Verdict
+from harness.model.verdict import Reason, ReasonSource
+
+_CHANCE = 1e-3
+_MOST_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class _Stops:
+    """How many nodes of an arm ended when they were stopped, how many of those with an error, and in which runs."""
+
+    arm: str
+    ended: int
+    failed: int
+    runs: tuple[str, ...]
+
+    @property
+    def words(self) -> str:
+        return f"{self.failed} of {self.ended} on {self.arm}"
+
+
+def reasons_of_failed_stops(declaration: Declaration, results: Sequence[RunResult]) -> Iterator[Reason]:
+    """Yield the arms whose nodes end with an error when they are stopped so much more often than their control's.
+
+    So many of all such ends fall to the arm by chance less than once in a thousand (Fisher's exact test, one side).
+    """
+    for control, arm in declaration.compared:
+        base, mine = _stops(control, results), _stops(arm, results)
+        if _chance(base, mine) < _CHANCE:
+            sentence = (
+                f"{arm}: nodes end with an error when they are stopped: {mine.words}, {base.words} "
+                f"({listed(mine.runs, _MOST_NAMED)})"
+            )
+            yield Reason(ReasonSource.FIGURES, Verdict.HOLD, None, sentence)
+
+
+def failed_stops(declaration: Declaration, results: Sequence[RunResult]) -> tuple[str, ...]:
+    """Return in a sentence how many nodes ended with an error when they were stopped; nothing where none did."""
+    each = [_stops(arm.name, results) for arm in declaration.arms]
+    if not any(stops.failed for stops in each):
+        return ()
+    counts = listed([stops.words for stops in each])
+    return (f"Of the nodes that were stopped and ended by themselves, some ended with an error: {counts}.",)
+
+
+def _stops(arm: str, results: Sequence[RunResult]) -> _Stops:
+    mine = [(run, stop) for run in results if run.arm == arm for stop in run.shutdowns if stop.ended]
+    failed = [run for run, stop in mine if stop.failed]
+    named = dict.fromkeys(f"{run.scenario}, repeat {run.repeat}" for run in failed)
+    return _Stops(arm, len(mine), len(failed), tuple(named))
+
+
+def _chance(base: _Stops, mine: _Stops) -> float:
+    """Return how likely it is that of all failed ends so many or more fall to one arm, if both fail alike."""
+    ended, failed = base.ended + mine.ended, base.failed + mine.failed
+    ways = sum(
+        math.comb(mine.ended, each) * math.comb(base.ended, failed - each)
+        for each in range(mine.failed, min(failed, mine.ended) + 1)
+    )
+    return ways / math.comb(ended, failed)
