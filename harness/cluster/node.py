@@ -105,7 +105,7 @@ class Node:
         self.install = install
         self.stopped_gracefully = True
         self.stopping_seconds = 0.0
-        self.was_asked_to_stop = self._is_killed = False
+        self.was_asked_to_stop = self.was_stopped_while_starting = self._is_killed = False
         self._launch_of_cluster = launch
         self._wire = wire
         self._observe = observe
@@ -224,7 +224,7 @@ class Node:
         )
         self._preloaded += [self._process.pid] if "LD_PRELOAD" in self.environment else []
         self._wire.meet(self.config.listeners, self._launch.line.requests)
-        self.was_asked_to_stop = self._is_killed = False
+        self.was_asked_to_stop = self.was_stopped_while_starting = self._is_killed = False
         self._started_at = time.monotonic()
         self._enter(NodeState.STARTING)
 
@@ -280,10 +280,12 @@ class Node:
 
     def terminate(self) -> bool:
         """Send SIGTERM; return False when there is nothing to stop."""
+        was_starting = self.state is NodeState.STARTING
         if not self._begin_end():
             return False
         assert self._process is not None
         self._stop_began, self.was_asked_to_stop = time.monotonic(), True
+        self.was_stopped_while_starting = was_starting
         self._process.terminate()
         return True
 

@@ -52,7 +52,8 @@ def end_nodes(
 
 def shutdown_of(node: Node, *, role: str, ended: bool, seconds: float, phase: str) -> Shutdown:
     """Return how a node took SIGTERM."""
-    return Shutdown(node.id, role, ended, round(seconds, 2), phase, failed=ended and not node.ended_in_order)
+    failed = ended and not node.ended_in_order and not node.was_stopped_while_starting
+    return Shutdown(node.id, role, ended, round(seconds, 2), phase, failed)
 
 
 def _end_group(

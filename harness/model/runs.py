@@ -75,7 +75,7 @@ class Shutdown:
     """How a node took SIGTERM: whether it ended by itself, after how many seconds it did or was killed.
 
     `node_role` is `voter`, `observer` or (in ZooKeeper mode) `broker`, `phase` the plan's, or AT_THE_END. `failed` says
-    that it ended by itself with an error: by another exit code than that of an orderly end.
+    that it was up and ended by itself with an error: by another exit code than that of an orderly end.
     """
 
     node: Count

@@ -121,17 +121,27 @@ def test_what_nodes_log_when_they_are_asked_to_stop_is_kept_apart(cluster):
 def test_a_node_that_ends_with_an_error_when_it_is_stopped_is_noted_so(cluster):
     fails = "trap 'exit 1' TERM\nready\nwhile :; do sleep 0.05; done"
     four = cluster(ENDS, fails, ENDS, ENDS)
+    for node in four.running:
+        node.state = NodeState.READY
     found = end_nodes(four, True, lambda: False, 10)
     assert {each.node: (each.ended, each.failed) for each in found}[1] == (True, True)
     assert {each.failed for each in found if each.node != 1} == {False}
 
 
+def test_a_node_is_known_to_be_stopped_while_it_starts(cluster):
+    node, other = cluster(ENDS, ENDS).running
+    other.state = NodeState.READY
+    assert (node.terminate(), node.was_stopped_while_starting) == (True, True)
+    assert (other.terminate(), other.was_stopped_while_starting) == (True, False)
+
+
 def test_a_node_that_a_step_stops_and_that_ends_with_an_error_is_noted_so(cluster):
     carried_out = Run(SimpleNamespace(scenario=SimpleNamespace(topology=Topology(3, 1))), None, None, None)
-    fails = SimpleNamespace(id=1, is_voter=True, state=NodeState.DIED, was_asked_to_stop=True, stopping_seconds=0.8)
-    carried_out._note_shutdown(SimpleNamespace(**vars(fails), ended_in_order=False))
-    carried_out._note_shutdown(SimpleNamespace(**{**vars(fails), "was_asked_to_stop": False}, ended_in_order=False))
-    assert [(each.ended, each.failed) for each in carried_out.shutdowns] == [(True, True)]
+    fails = {"id": 1, "is_voter": True, "state": NodeState.DIED, "stopping_seconds": 0.8, "ended_in_order": False}
+    for asked, starting in ((True, False), (True, True), (False, False)):
+        node = SimpleNamespace(**fails, was_asked_to_stop=asked, was_stopped_while_starting=starting)
+        carried_out._note_shutdown(node)
+    assert [(each.ended, each.failed) for each in carried_out.shutdowns] == [(True, True), (True, False)]
 
 
 def test_a_node_that_is_killed_while_another_thread_waits_for_its_end_has_not_died_of_its_own(cluster):
@@ -173,7 +183,12 @@ def test_of_a_node_that_others_or_the_host_keep_from_stopping_it_is_not_said_tha
         for second in range(20, -1, -1)
     ]
     carried_out._monitors = [host]
-    asked = {"was_asked_to_stop": True, "stopping_seconds": 20.0, "ended_in_order": False}
+    asked = {
+        "was_asked_to_stop": True,
+        "was_stopped_while_starting": False,
+        "stopping_seconds": 20.0,
+        "ended_in_order": False,
+    }
     hung = SimpleNamespace(id=3, is_voter=False, state=NodeState.KILLED, **asked)
     carried_out._note_shutdown(hung)
     assert [each.ended for each in carried_out.shutdowns] == noted

@@ -64,7 +64,7 @@ class SomeNode:
     """A node as monitors see it."""
 
     id, pid, is_running, exit_code, was_started, install = 1, 42, True, 1, True, INSTALL
-    was_asked_to_stop = False
+    was_asked_to_stop = was_stopped_while_starting = False
     line = line_of("3.9.1")
 
     def __init__(self, state, folder=Path("nowhere"), proof=None):
@@ -395,6 +395,16 @@ def test_a_node_that_is_stopped_and_ends_with_an_error_as_released_jars_do_has_n
     assert noted.startswith(
         "it ended with an error when it was stopped, as nodes of released jars do now and then (docs"
     )
+
+
+def test_a_node_that_is_stopped_before_it_is_up_may_end_with_any_error(record, tmp_path):
+    record.folder = RunFolder(tmp_path, PATH)
+    node = dead_node(tmp_path, FATAL + "java.lang.NullPointerException: no\n")
+    node.was_asked_to_stop = node.was_stopped_while_starting = True
+    NodeAlive(record, cluster_of()).on_node(node, 7)
+    assert record.incidents == []
+    (noted,) = (event.text for event in record.events)
+    assert noted.startswith("it ended with an error when it was stopped, before it was up: ")
 
 
 @pytest.mark.parametrize(("asked", "log"), [(False, CLOSED), (True, FATAL + "java.lang.IllegalStateException: no\n")])
