@@ -79,7 +79,7 @@ def _for_the_candidate(rows: Rows, worse_in: Collection[str], *, is_single: bool
     once = "Each scenario ran once per arm, so a single unlucky run would look the same."
     # What the jar is shows without a run, what its logs and figures are worse by was held against many, and what was
     # asked once more was seen twice.
-    return f"{passed} {once if is_single else ''}".strip() or "None: no scenario speaks for it."
+    return f"{passed} {once if is_single else ''}".strip() or "None: no scenario speaks for the candidate."
 
 
 def _what_was_decided(rows: Rows) -> str:
@@ -96,8 +96,8 @@ def _speaking_for(rows: Rows) -> list[str]:
 def confidence(repeats: int, asked_again: int = 0) -> str:
     """Return what `repeats` runs without a violation can rule out, at 95 % confidence; some were `asked_again`."""
     if repeats == 1:
-        more = f", and {counted(asked_again, 'run')} once more" if asked_again else ""
-        return f"Each scenario ran once per arm{more}: a fault that shows only in some runs can have been missed."
+        more = f" (plus {counted(asked_again, 'extra run')})" if asked_again else ""
+        return f"Each scenario ran once per arm{more}: a fault that shows only in some runs may have been missed."
     rate = 100 * (1 - 0.05 ** (1 / repeats))
     return (
         f"Each scenario ran {repeats} times per arm: at 95 % confidence, "

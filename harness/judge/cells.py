@@ -96,7 +96,7 @@ def _did(what: _Shown) -> str:
         case Outcome.INCONCLUSIVE:
             return f"missed the guard {name}" if _is_of_the_scenario(name) else f"could not be tested ({name})"
         case Outcome.BROKEN:
-            return "broke for a reason of harness or host"
+            return "broke because of the harness or the host"
         case Outcome.UNSUPPORTED:
             return "could not be run on this host"
 

@@ -69,8 +69,8 @@ from harness.model.verdict import (
 _UNTESTED = (Effect.UNSUPPORTED, Effect.NOT_RUN, Effect.CONTROL_UNDECIDED, Effect.CANDIDATE_UNDECIDED)
 _EVIDENCE = (Effect.SUPPORTS, Effect.IMPROVES)
 NOT_ROLLED = (
-    "No node of base ran beside the candidate, and no way back to base on the candidate's disks was tried: "
-    "`harness rollout` asks that."
+    "Nodes of base and of the candidate never ran in one cluster, and the way back to base on the candidate's disks "
+    "was not tried: `harness rollout` tests both."
 )
 _NOTHING = "No scenario has a result that this host could decide."
 

@@ -45,8 +45,8 @@ def _crashes(shown: Sequence[RunResult]) -> Iterator[Reason]:
         return
     if math.comb(sum(map(_changes, mine)), len(ended)) / _ONE_IN ** len(ended) < _CHANCE:
         sentence = (
-            f"{KNOWN_CRASH}: {len(ended)} of {counted(len(mine), 'run')} of the candidate ended by a crash that "
-            f"released jars have now and then ({_named(ended)}), and none of {counted(len(base), 'run')} of base: "
+            f"{KNOWN_CRASH}: {len(ended)} of {counted(len(mine), 'run')} of the candidate ended with a crash that "
+            f"released jars have now and then ({_named(ended)}), but none of {counted(len(base), 'run')} of base: "
             f"{ended[0].reason}"
         )
         yield Reason(ReasonSource.FIGURES, Verdict.HOLD, None, sentence)
@@ -71,8 +71,8 @@ def _misses(declaration: Declaration, shown: Sequence[RunResult], again: Collect
         if _by_chance(len(beside), sum(map(missed_a_guard, of_control))) <= _CHANCE_OF_MISSES:
             guards = listed(sorted({run.expectation for run in beside}), _MOST_NAMED)
             sentence = (
-                f"{arm} did not come to its question ({guards}) in {len(beside)} runs that were asked once more "
-                f"({_named(beside)}), and {control} passed there in each of its own."
+                f"{arm} did not reach its question ({guards}) in {len(beside)} runs that were made again "
+                f"({_named(beside)}), while {control} passed all of its own runs there."
             )
             yield Reason(ReasonSource.FIGURES, Verdict.INCONCLUSIVE, None, sentence)
 
@@ -101,8 +101,8 @@ def asked_again(replaced: Collection[RunKey], results: Sequence[RunResult], repe
     """Return in sentences which runs of `repeats` were asked once more, and what the spare showed."""
     shown = {result.key: result for result in results}
     return tuple(
-        f"{run.scenario} on {run.arm}, repeat {run.repeat}, {_ended(run)}, and was asked "
-        f"once more: {shown[replace(run.key, repeat=run.repeat + repeats)].label}. It was: {run.reason}"
+        f"{run.scenario} on {run.arm}, repeat {run.repeat}, {_ended(run)} and was run "
+        f"once more: {shown[replace(run.key, repeat=run.repeat + repeats)].label}. Reason for the rerun: {run.reason}"
         for run in results
         if run.key in replaced
     )
@@ -110,7 +110,7 @@ def asked_again(replaced: Collection[RunKey], results: Sequence[RunResult], repe
 
 def _ended(run: RunResult) -> str:
     if ended_by_known_crash(run):
-        return "ended by a crash that released jars have"
+        return "ended with a crash that released jars have too"
     if was_spoiled_by_host(run):
         return "was spoiled by the host"
-    return f"did not come to its question ({run.expectation})"
+    return f"did not reach its question ({run.expectation})"

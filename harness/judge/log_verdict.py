@@ -192,8 +192,8 @@ def _reason(contrast: Contrast, finding: Finding) -> Reason:
     plural = "s" if len(finding.candidate_runs) > 1 else ""
     known = f" ({describe_rate(finding.stock)})" if finding.stock else ""
     sentence = (
-        f"{finding.scenario}: {contrast.candidate} logs at {finding.level} what no claim expects, {times} times in its "
-        f"run{plural} against {were} on {contrast.base}{known}: {' '.join(finding.template.split())[:200]}"
+        f"{finding.scenario}: {contrast.candidate} logs a line at {finding.level} that no claim expects, {times} times "
+        f"in its run{plural} and {were} times on {contrast.base}{known}: {' '.join(finding.template.split())[:200]}"
     )
     return Reason(ReasonSource.LOGS, Verdict.HOLD, CellName(finding.scenario, contrast.candidate), sentence)
 
@@ -201,6 +201,6 @@ def _reason(contrast: Contrast, finding: Finding) -> Reason:
 def describe_rate(rate: StockRate) -> str:
     """Say how often base's jar is known to log something."""
     if not rate.seen:
-        elsewhere = f", in {rate.elsewhere} elsewhere" if rate.elsewhere else ""
+        elsewhere = f", but in {rate.elsewhere} of other scenarios or nodes" if rate.elsewhere else ""
         return f"base's jar logs it in none of {rate.runs} known runs{elsewhere}"
     return f"base's jar logs it in {rate.seen} of {rate.runs} known runs, at most {rate.most} times"

@@ -77,13 +77,13 @@ def _gone(control: str, arm: str, before: _Roles, now: _Roles) -> Iterator[str]:
     for roles, names in by_roles(lost):
         yield (
             f"{METRICS_KEPT}: {arm} lacks {listed(names, MOST_NAMES)} among the raft metrics of {who(roles)}, which "
-            f"{control} has: what reads them finds nothing"
+            f"{control} has: tools that read them find nothing"
         )
 
 
 def _added(control: str, arm: str, before: _Roles, now: _Roles) -> Iterator[str]:
     for roles, names in by_roles({role: sorted({*now[role].ever} - {*before[role].ever}) for role in now}):
-        yield f"{arm} has {listed(names, MOST_NAMES)} among the raft metrics of {who(roles)}, which {control} has not."
+        yield f"{arm} has {listed(names, MOST_NAMES)} among the raft metrics of {who(roles)}, which {control} lacks."
 
 
 def _retyped(control: str, arm: str, before: _Roles, now: _Roles) -> Iterator[str]:
@@ -96,7 +96,10 @@ def _retyped(control: str, arm: str, before: _Roles, now: _Roles) -> Iterator[st
 
 def _renumbered(control: str, arm: str, before: _Roles, now: _Roles) -> Iterator[str]:
     for roles, names in by_roles({role: _of_another_type(before[role], now[role], weighs=False) for role in now}):
-        yield f"Raft metrics of {who(roles)} are other numbers on {arm} than on {control}: {listed(names, MOST_NAMES)}."
+        yield (
+            f"Raft metrics of {who(roles)} have other number types on {arm} than on {control}: "
+            f"{listed(names, MOST_NAMES)}."
+        )
 
 
 def _of_another_type(before: _Role, now: _Role, *, weighs: bool) -> list[str]:

@@ -54,7 +54,7 @@ def _stand_still(pair: _Pair) -> Iterator[str]:
     for roles, names in by_roles({role: [*_still(pair, role)] for role in WHO}):
         yield (
             f"{METRICS_KEPT}: {listed(names, MOST_NAMES)} among the raft metrics of {who(roles)} never changed on "
-            f"{pair.arm}, in {_LEAST_RUNS} runs or more, and changed in most seconds of each run on {pair.control}"
+            f"{pair.arm}, in {_LEAST_RUNS} runs or more, but changed in most seconds of each run on {pair.control}"
         )
 
 

@@ -35,7 +35,7 @@ def not_shown_by_runs(proof: Proof | None) -> str:
     if not found:
         return ""
     more = f" The proof has {counted(len(found) - 1, 'more such warning')}." if len(found) > 1 else ""
-    return f"No test and no run shows what the proof warns of: {found[0].detail}.{more}"
+    return f"Neither tests nor runs can show what the proof warns about: {found[0].detail}.{more}"
 
 
 def mostly_excused(proof: Proof | None) -> str:
@@ -44,7 +44,7 @@ def mostly_excused(proof: Proof | None) -> str:
     excused = sum(bool(failed.excuse) for failed in tests.failed) if tests else 0
     if not tests or 2 * excused <= tests.count:
         return ""
-    return f"{excused} of {counted(tests.count, 'test')} say nothing of the jar: it fails them, and is excused."
+    return f"{excused} of {counted(tests.count, 'test')} say nothing about the jar: it fails them, which is excused."
 
 
 def untested(proof: Proof | None) -> tuple[str, ...]:
@@ -99,7 +99,7 @@ def _anything_shown(chain: ClaimChain, proof: Proof) -> bool:
 
 
 def _held(answers: int, tests: int) -> str:
-    source = "one question to the source holds" if answers == 1 else f"{answers} questions to the source hold"
+    source = "one source check holds" if answers == 1 else f"{answers} source checks hold"
     passed = "one test passes" if tests == 1 else f"{tests} tests pass"
     found = " and ".join(([source] if answers else []) + ([passed] if tests else []))
     return f"{found[0].upper()}{found[1:]}."

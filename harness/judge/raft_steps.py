@@ -31,8 +31,8 @@ def steps_not_read(declaration: Declaration, results: Sequence[RunResult]) -> tu
         return ()
     arms, scenarios = (listed([*dict.fromkeys(each)], _MOST_NAMED) for each in zip(*map(_cell, blind), strict=True))
     return (
-        f"The rules of Raft judged no step from one state to another of {arms} in {scenarios}: its nodes log them in "
-        "words that nobody knows.",
+        f"The rules of Raft judged no state changes of {arms} in {scenarios}: its nodes log them in words that the "
+        "harness does not know.",
     )
 
 

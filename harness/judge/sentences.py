@@ -45,7 +45,7 @@ def headline(
                 else _nothing_worse(declaration, rows, changed)
             )
             when = f" ({measured})" if measured else ""
-            return f"{seen} What would have shown: {', '.join(shown)}{when}." if shown else seen
+            return f"{seen} Smallest planted defects the suite noticed: {', '.join(shown)}{when}." if shown else seen
         case Verdict.HOLD:
             return reasons[0]
         case Verdict.INCONCLUSIVE:
@@ -145,9 +145,10 @@ def nothing_discriminates(declaration: Declaration) -> str:
     base, on = arm_name(declaration, Role.BASE), arm_name(declaration, Role.ON)
     if declaration.kafkas and not declaration.has_claims:
         old, new = declaration.kafkas
-        return f"One scenario, in which nothing is worse, is too little to say so of {new.label} beside {old.label}."
+        return f"One scenario in which nothing is worse is not enough to judge {new.label} against {old.label}."
     return (
-        f"Nothing discriminates: no scenario fails on {base} and passes on {on}, so a jar that does nothing would do."
+        f"Nothing discriminates: no scenario fails on {base} and passes on {on}, "
+        "so a jar that changes nothing would look the same."
     )
 
 
@@ -180,7 +181,7 @@ def unsupported_claim(claim: Claim, ruling: Ruling) -> str:
 def unmeasured_limit(claim: Claim, figure: str) -> str:
     """Return that a figure which a claim limits was not measured, or on a host that held the nodes back."""
     return (
-        f"{claim.scenario}: no run measured {figure} by which a build can be judged, and {claim.id} limits it to "
+        f"{claim.scenario}: no run measured {figure} in a way that can be judged, but {claim.id} limits it to "
         f"{claim.limits[figure]:g}."
     )
 
@@ -309,7 +310,7 @@ def unreached(coverage: Coverage | None, changed: Sequence[ChangedMethod]) -> st
 
 def unasked(run: RunResult) -> str:
     """Return which expectations of a run its plan did not come to, and why."""
-    return f"{run.scenario} on {run.arm} was {run.label}, and so not asked for {listed(run.unasked)}."
+    return f"{run.scenario} on {run.arm} ended as {run.label} before it could test {listed(run.unasked)}."
 
 
 def costs_not_judged(costs: Sequence[Cost]) -> tuple[str, ...]:
@@ -319,7 +320,7 @@ def costs_not_judged(costs: Sequence[Cost]) -> tuple[str, ...]:
         if cost.not_judged:
             groups.setdefault((cost.arm, cost.control, cost.not_judged), []).append(cost)
     return tuple(
-        f"Not held against {control}'s: {len(found)} figure{'s'[: len(found) > 1]} of {arm} in "
-        f"{listed([*dict.fromkeys(each.scenario for each in found)])}, since {why}."
+        f"Not compared with {control}: {len(found)} figure{'s'[: len(found) > 1]} of {arm} in "
+        f"{listed([*dict.fromkeys(each.scenario for each in found)])}, because {why}."
         for (arm, control, why), found in groups.items()
     )

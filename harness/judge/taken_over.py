@@ -16,8 +16,8 @@ def reused_sentences(results: Sequence[RunResult], proof: Proof | None, coverage
     for origin, what in _taken_over(results, proof, coverage):
         found.setdefault(origin.made_in, []).append((origin, what))
     return tuple(
-        f"Not run anew, but taken over from the verification of {min(origin.minute for origin, _ in each)} in "
-        f"{made_in}: {'; '.join(what for _, what in each)}. --fresh runs it all."
+        f"Not run again, but taken over from the verification of {min(origin.minute for origin, _ in each)} in "
+        f"{made_in}: {'; '.join(what for _, what in each)}. Use --fresh to run everything."
         for made_in, each in found.items()
     )
 
@@ -25,9 +25,9 @@ def reused_sentences(results: Sequence[RunResult], proof: Proof | None, coverage
 def costs_judged_before(results: Sequence[RunResult]) -> tuple[str, ...]:
     """Return in which scenarios nothing was held against base's costs, since its runs are those of before."""
     return tuple(
-        f"Costs were not judged in {_scenarios(runs)}: the runs of {_arms(runs)} there are of {origin.minute}. "
-        f"{counted(_figures(runs), 'figure')} of this very candidate were held against theirs then, none of which was "
-        "over its limit. --fresh judges costs anew."
+        f"Costs were not judged in {_scenarios(runs)}: the runs of {_arms(runs)} there are from {origin.minute}. "
+        f"{counted(_figures(runs), 'figure')} of this same candidate were compared with them then, and none was over "
+        "its limit. Use --fresh to judge costs again."
         for origin, runs in _groups(results)
     )
 
@@ -37,12 +37,12 @@ def _taken_over(
 ) -> Iterator[tuple[Origin, str]]:
     for origin, runs in _groups(results):
         what = f"{counted(len(runs), 'run')} of {_arms(runs)} ({_scenarios(runs)})"
-        yield origin, f"{what}, against which no costs are judged"
+        yield origin, f"{what}, with which no costs are compared"
     if proof and proof.tests.origin:
         tests = counted(proof.tests.count, "test")
-        yield proof.tests.origin, f"what this very jar is beside base's, and {tests} that passed on it"
+        yield proof.tests.origin, f"the comparison of this same jar with base's, and {tests} that passed on it"
     if coverage and coverage.origin:
-        yield coverage.origin, "which of its changed lines are reached"
+        yield coverage.origin, "the record of which changed lines are reached"
 
 
 def _groups(results: Sequence[RunResult]) -> Iterator[tuple[Origin, Sequence[RunResult]]]:

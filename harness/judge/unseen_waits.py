@@ -25,6 +25,6 @@ def waits_not_seen(results: Sequence[RunResult]) -> tuple[str, ...]:
     arms = listed([*dict.fromkeys(each.arm for each in unlike)], _MOST_NAMED)
     scenarios = listed([*dict.fromkeys(each.scenario for each in unlike)], _MOST_NAMED)
     return (
-        f"Of nodes of {arms} in {scenarios} single waits for a processor could not be seen, and of other arms' they "
-        "were: what failed or took long there may be the host's doing.",
+        f"Single waits for a processor could not be seen for nodes of {arms} in {scenarios}, but could for other arms: "
+        "the host may have caused what failed or took long there.",
     )

@@ -45,5 +45,5 @@ def _seen(proofs: Sequence[NodeProved], differing: int) -> str:
     jars = " or ".join(map(str, sorted({proof.jars for proof in proofs})))
     are = "is" if differing == 1 else "are"
     others = f"{differing} {are} not base's, all others are" if differing else "all are base's"
-    times = "When a node was started, once," if len(proofs) == 1 else f"At each of {len(proofs)} starts of a node"
-    return f"{times} it held {jars} jars open: by their digests {others}."
+    times = "At the only start of a node," if len(proofs) == 1 else f"At each of {len(proofs)} starts of a node,"
+    return f"{times} it held {jars} jars open; by their digests, {others}."

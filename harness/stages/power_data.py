@@ -12,7 +12,7 @@ from harness.model.power import SCHEMA, Power
 from harness.model.request import Request, suite_of
 from harness.stages.rules_digest import judging_digest, making_digest
 
-_UNKNOWN = "The smallest defect that would have shown is not known"
+_UNKNOWN = "The smallest defect that this suite would have noticed is not known"
 
 
 def power_file(path: Path) -> RecordFile[Power]:
@@ -38,9 +38,9 @@ def known_power(declaration: Declaration, request: Request | None) -> Power | No
 def why_unknown(power: Power | None) -> str:
     """Return in a sentence why nobody knows what a suite notices by today's rules; empty where that is known."""
     if power is None:
-        return f"{_UNKNOWN}: nobody measured that for this suite, release line and JVM settings (harness power)."
+        return f"{_UNKNOWN}: it was not measured for this release line and these JVM settings (`harness power`)."
     if _changed_since(power):
-        return f"{_UNKNOWN} by today's rules: it was {when_measured(power)} (harness power)."
+        return f"{_UNKNOWN} by today's rules: it was {when_measured(power)}. `harness power` measures it again."
     return ""
 
 

@@ -53,7 +53,7 @@ def test_what_costs_more_in_both_rounds_holds_the_jar_back_and_the_sentence_has_
     record = decide(PLAN, with_all_others(*rounds("turn1", stock=(1.0, 3.0), on=(97.0, 95.0))), SOUND)
     assert record.verdict is Verdict.HOLD
     assert rests(record)[0] == (
-        "turn1: patched-on costs more than stock: the raft I/O thread of the observer took, at its busiest over 3 s, "
+        "turn1: patched-on costs more than stock: the raft I/O thread of the observer used, in the busiest 3 s window, "
         "96 % of a core against 2 % of a core, medians of 2 rounds; the limit is 12 % of a core"
     )
 
@@ -62,9 +62,9 @@ def test_what_costs_more_in_one_of_two_rounds_does_not_and_both_are_told_and_cou
     record = decide(PLAN, with_all_others(*rounds("turn1", stock=(1.0, 3.0), on=(97.0, 2.0))), SOUND)
     assert record.verdict is Verdict.SHIP
     assert record.remarks == (
-        "turn1 was asked once more on stock and patched-on, since patched-on cost more: the raft I/O thread of the "
-        "observer took, at its busiest over 3 s, 97 % of a core against 1 % of a core, then 2 % of a core against 3 % "
-        "of a core.",
+        "turn1 was run once more on stock and patched-on, because patched-on cost more: the raft I/O thread of the "
+        "observer used, in the busiest 3 s window, 97 % of a core against 1 % of a core, then 2 % of a core against "
+        "3 % of a core.",
     )
     assert [run.repeat for run in record.runs_of("turn1", "patched-on")] == [1, 2]
     turn1 = record.scenarios[0]
@@ -79,7 +79,7 @@ def test_a_second_round_that_says_nothing_of_costs_takes_nothing_back(second):
     record = decide(PLAN, with_all_others(*results), SOUND)
     assert record.verdict is Verdict.HOLD
     assert "97 % of a core against 1 % of a core; the limit" in rests(record)[0]
-    told = ["then nothing that could be compared."] * len(second)
+    told = ["then no comparable figure."] * len(second)
     assert [each[-len(told[0]) :] for each in record.remarks] == told
 
 
@@ -118,9 +118,9 @@ def test_what_a_run_cost_that_a_spare_stands_for_is_told_beside_what_the_spare_c
     record = decide(PLAN, with_all_others(*results), SOUND)
     assert record.verdict is Verdict.SHIP
     assert record.remarks[-1] == (
-        "turn1, of which a run was asked once more, cost patched-on more than stock at first: the raft I/O thread of "
-        "the observer took, at its busiest over 3 s, 97 % of a core against 1 % of a core, then 1 % of a core against "
-        "1 % of a core."
+        "turn1, of which a run was made again, first cost more on patched-on than on stock: the raft I/O thread of "
+        "the observer used, in the busiest 3 s window, 97 % of a core against 1 % of a core, then 1 % of a core "
+        "against 1 % of a core."
     )
 
 

@@ -104,7 +104,7 @@ def test_a_claim_borne_out_is_a_ship_that_says_what_was_seen_and_not_that_it_is_
 def test_where_nothing_is_claimed_that_no_scenario_fails_on_base_is_no_reason_against_shipping() -> None:
     record = decide(declare("turn1", "a"), ran("turn1", H, H, H) + ran("a", H, H, H))
     assert record.verdict is Verdict.SHIP
-    assert "does nothing" not in record.against
+    assert "changes nothing" not in record.against
 
 
 def test_what_of_the_logs_was_not_compared_stands_among_what_was_not_tested() -> None:
@@ -120,8 +120,8 @@ def test_nothing_discriminating_is_inconclusive_beside_claims() -> None:
     record = decide(declare("turn1", "a", claims=(keeps,)), ran("turn1", H, H, H) + ran("a", H, H, H))
     assert record.verdict is Verdict.INCONCLUSIVE
     assert rests(record)[-1] == (
-        "Nothing discriminates: no scenario fails on stock and passes on patched-on, so a jar that does nothing would "
-        "do."
+        "Nothing discriminates: no scenario fails on stock and passes on patched-on, so a jar that changes nothing "
+        "would look the same."
     )
     claimed_otherwise = replace(declare("turn1", "a"), kind=CandidateKind.CLAIMED)
     assert decide(claimed_otherwise, ran("turn1", H, H, H) + ran("a", H, H, H)).verdict is Verdict.INCONCLUSIVE
@@ -208,8 +208,8 @@ def test_questions_that_a_run_did_not_come_to_are_named_unless_it_failed_as_clai
     results = [*stopped, *ran("turn2", R, R, H)[2:]]
     assert decide(declare("turn2", claims=(FIX,)), results).not_tested == (NOT_ROLLED,)
     assert decide(declare("turn2"), results).not_tested == (
-        "turn2 on stock was FAILED(observer_recovers), and so not asked for a and b.",
-        "turn2 on patched-off was FAILED(observer_recovers), and so not asked for a and b.",
+        "turn2 on stock ended as FAILED(observer_recovers) before it could test a and b.",
+        "turn2 on patched-off ended as FAILED(observer_recovers) before it could test a and b.",
         NOT_ROLLED,
     )
 
@@ -492,7 +492,7 @@ def test_repeats_that_contradict_each_other_are_unstable_and_hold_the_candidate_
 @pytest.mark.parametrize(
     ("shown", "counted"),
     [
-        ([H, BROKEN, H], "2 of 3 repeats passed, 1 broke for a reason of harness or host: port taken"),
+        ([H, BROKEN, H], "2 of 3 repeats passed, 1 broke because of the harness or the host: port taken"),
         ([H, H, STARVED], "2 of 3 repeats passed, 1 could not be tested (host_not_starved): guard unmet: 2 s stall"),
         ([H, H, GUARD], "2 of 3 repeats passed, 1 missed the guard has_new_leader: guard unmet: has_new_leader in 30"),
         ([R, R, UNSUPPORTED], "2 of 3 repeats failed observer_recovers, 1 could not be run on this host: needs root"),
@@ -532,7 +532,7 @@ def test_a_guard_that_was_missed_where_the_host_asked_and_no_guard_at_all_elsewh
 
 def test_repeats_without_a_reason_are_counted_alone() -> None:
     cell = fold_repeats(ran("turn2", [], [], [H, (Outcome.BROKEN, "", "")]), 2)
-    assert cell.reason == "1 of 2 repeats passed, 1 broke for a reason of harness or host"
+    assert cell.reason == "1 of 2 repeats passed, 1 broke because of the harness or the host"
 
 
 def test_what_the_candidate_failed_is_not_excused_by_a_repeat_that_could_not_be_tested() -> None:
@@ -629,7 +629,7 @@ def test_what_no_run_shows_is_the_first_reason_against_a_ship() -> None:
         assert record.verdict is Verdict.SHIP
         return record.against
 
-    warned = "No test and no run shows what the proof warns of: a.B.c is not volatile any more."
+    warned = "Neither tests nor runs can show what the proof warns about: a.B.c is not volatile any more."
     assert against(UNGUARDED) == warned
     assert against(UNGUARDED, replace(UNGUARDED, where="a.B.d")) == f"{warned} The proof has 1 more such warning."
     for light in (replace(UNGUARDED, waived="known, by Ann, until 2027-01-01"), replace(UNGUARDED, rule="api-source")):

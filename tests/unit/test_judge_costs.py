@@ -84,7 +84,7 @@ def test_runs_that_ended_differently_are_compared_only_by_what_counts_in_any_out
     assert over(*measures, shows=(LOST, LOST)) == ["observer_busy_percent", "total_seconds"]
     assert {c.figure: c.not_judged for c in costs(*measures, shows=(LOST, ONE), phases=phases)} == {
         "observer_busy_percent": "",
-        "total_seconds": "the runs were not decided alike",
+        "total_seconds": "the runs were not decided in the same way",
     }
 
 
@@ -101,7 +101,7 @@ def test_what_a_candidate_does_in_phases_that_base_never_reached_is_not_held_aga
 @pytest.mark.parametrize("phases", [({}, {}), (in_phases(start=20.0), {}), (in_phases(start=1.0), in_phases(end=75.0))])
 def test_a_base_that_ended_early_is_not_compared_where_no_phase_is_known_that_both_reached(phases):
     (cost,) = costs(*BUSIER, shows=(LOST, ONE), phases=phases)
-    assert (cost.base, cost.candidate, cost.not_judged) == (20.0, 75.0, "the runs were not decided alike")
+    assert (cost.base, cost.candidate, cost.not_judged) == (20.0, 75.0, "the runs were not decided in the same way")
 
 
 def test_a_base_that_passed_has_done_all_that_a_run_of_an_earlier_harness_did():
@@ -134,12 +134,12 @@ def test_where_the_host_held_the_candidate_back_its_waits_say_nothing_and_its_pr
 def test_where_the_host_held_base_back_its_waits_are_no_measure_for_those_of_the_candidate():
     held = {"wait_seconds": 9.0, "host_held_back_percent": MOST_HELD_BACK_PERCENT}
     assert [(cost.over, cost.not_judged) for cost in costs([held], [{"wait_seconds": 15.0}])] == [
-        (False, "the host held the nodes back")
+        (False, "the host slowed the nodes down")
     ]
     assert over([held, {"wait_seconds": 1.0}], [{"wait_seconds": 15.0}] * 2) == ["wait_seconds"]
 
 
-APART = "one of both runs was made minutes after the other, asked once more"
+APART = "one of the two runs was made again, minutes after the other"
 
 
 @pytest.mark.parametrize(
@@ -183,7 +183,7 @@ def test_a_figure_that_only_the_candidate_has_is_not_compared():
 def test_a_figure_of_base_that_a_candidate_which_passed_lacks_is_named_as_not_judged():
     (cost,) = costs([{"total_seconds": 1.0, "acked_records": 4.0}, {"total_seconds": 3.0}], [{}, {}])
     assert (cost.figure, cost.base, cost.candidate, cost.over) == ("total_seconds", 2.0, None, False)
-    assert cost.not_judged == "no run of the candidate that passed has them"
+    assert cost.not_judged == "no run of the candidate that passed measured them"
 
 
 def test_a_figure_that_one_repeat_of_the_candidate_has_is_judged_by_that():
@@ -205,7 +205,8 @@ def test_what_a_candidate_has_nowhere_measured_although_it_passes_is_a_gap_that_
     shown = with_measures(both, stock={RAFT: 1.0}, patched_off={RAFT: 1.0})
     record = decide(plan, [*shown, *ran("turn2", R, R, H)], SOUND)
     gap = (
-        f"patched-on has nowhere measured what stock has, so that nobody knows what it costs: {RAFT} (in turn1 and a)."
+        "No run of patched-on measured these figures, which stock has, so what it costs is not known: "
+        f"{RAFT} (in turn1 and a)."
     )
     assert (record.verdict, record.not_tested) == (Verdict.INCONCLUSIVE, (gap,))
     assert record.sentence == f"Too little could be tested. {gap}"
@@ -215,8 +216,8 @@ def test_what_a_candidate_lacks_in_the_one_scenario_that_has_it_may_be_chance():
     plan = declare("turn1", "turn2", claims=(FIX,))
     shown = with_measures([*ran("turn1", H, H, H)], stock={RAFT: 1.0}, patched_off={RAFT: 1.0})
     record = decide(plan, [*shown, *ran("turn2", R, R, H)], SOUND)
-    row = "1 figure of patched-on in turn1, since no run of the candidate that passed has them."
-    assert (record.verdict, record.not_tested) == (Verdict.SHIP, (f"Not held against stock's: {row}", NOT_ROLLED))
+    row = "1 figure of patched-on in turn1, because no run of the candidate that passed measured them."
+    assert (record.verdict, record.not_tested) == (Verdict.SHIP, (f"Not compared with stock: {row}", NOT_ROLLED))
 
 
 def test_what_a_candidate_has_measured_elsewhere_it_lacks_by_chance():
@@ -225,8 +226,8 @@ def test_what_a_candidate_has_measured_elsewhere_it_lacks_by_chance():
     lacks = with_measures(ran("turn1", H, H, H), stock=both, patched_off=both)
     has = with_measures(ran("a", H, H, H), stock=both, patched_off=both, patched_on=both)
     record = decide(plan, [*lacks, *has, *ran("turn2", R, R, H)], SOUND)
-    row = "1 figure of patched-on in turn1, since no run of the candidate that passed has them."
-    assert (record.verdict, record.not_tested) == (Verdict.SHIP, (f"Not held against stock's: {row}", NOT_ROLLED))
+    row = "1 figure of patched-on in turn1, because no run of the candidate that passed measured them."
+    assert (record.verdict, record.not_tested) == (Verdict.SHIP, (f"Not compared with stock: {row}", NOT_ROLLED))
 
 
 def test_what_a_run_may_be_without_by_chance_is_no_lack_of_it():
@@ -286,7 +287,7 @@ def test_what_a_question_took_is_told_by_its_name():
 def test_a_figure_of_a_window_is_none_of_the_whole_run():
     found = limit_of("idle_observer_cpu_percent", shipped_limits())
     assert found is not None
-    assert found[1] == "the process of the observer took, in the measured window “idle”,"
+    assert found[1] == "the process of the observer used, in the measured window “idle”,"
     assert limit_of("acked_records", shipped_limits()) is None
 
 
@@ -317,18 +318,28 @@ def test_a_lost_observer_that_burns_a_core_holds_the_jar_back_at_one_repeat_alth
     record = decide(plan, [*results, *ran("turn1", H, H, H)], SOUND)
     assert record.verdict is Verdict.HOLD
     assert rests(record)[0] == (
-        "turn2: patched-off costs more than stock: the raft I/O thread of the observer took, at its busiest over 3 s, "
-        "97 % of a core against 1.2 % of a core; the limit is 11.2 % of a core"
+        "turn2: patched-off costs more than stock: the raft I/O thread of the observer used, in the busiest 3 s "
+        "window, 97 % of a core against 1.2 % of a core; the limit is 11.2 % of a core"
     )
 
 
 @pytest.mark.parametrize(
     ("figure", "percent", "held_back", "says"),
     [
-        ("leaderless_voter_raft_percent", 23.0, True, "the raft I/O thread of the voter took, while nobody led, 23 %"),
+        (
+            "leaderless_voter_raft_percent",
+            23.0,
+            True,
+            "the raft I/O thread of the voter used, while there was no leader, 23 %",
+        ),
         ("leaderless_voter_raft_percent", 5.0, False, ""),
-        ("leaderless_observer_cpu_percent", 30.0, True, "the process of the observer took, while nobody led, 30 %"),
-        ("starting_voter_raft_busiest_percent", 60.0, True, "of any voter that did not come up within 6 s took"),
+        (
+            "leaderless_observer_cpu_percent",
+            30.0,
+            True,
+            "the process of the observer used, while there was no leader, 30 %",
+        ),
+        ("starting_voter_raft_busiest_percent", 60.0, True, "of any voter that did not come up within 6 s used"),
         ("starting_observer_raft_busiest_percent", 60.0, False, ""),
     ],
 )
@@ -361,7 +372,7 @@ def test_elections_that_nothing_gave_cause_for_hold_the_jar_back():
         patched_on={"elections_beyond_faults": 25.0},
     )
     assert rests(decide(declare("turn1", "turn2"), [*shown, *ran("turn2", R, R, R)], SOUND)) == (
-        "turn1: patched-on costs more than stock: there were, beyond one for each time that the leader went, 25 "
+        "turn1: patched-on costs more than stock: beyond one for each time that the leader went away, there were 25 "
         "elections against 0 elections; the limit is 14 elections",
     )
 
@@ -372,7 +383,7 @@ def test_a_voter_behind_that_stands_until_anothers_time_out_is_no_storm_of_elect
     figures = {"stock": {"elections_per_fault": 2.0}, "patched_on": {"elections_per_fault": elections}}
     shown = with_measures(ran("turn1", H, H, H), **figures)
     found = rests(decide(declare("turn1", "turn2"), [*shown, *ran("turn2", R, R, R)], SOUND))
-    assert any("each time that the leader went" in each for each in found) == held_back
+    assert any("each time that the leader went away" in each for each in found) == held_back
 
 
 LIMITED = replace(FIX, limits={"observer_recovers_seconds": 3.0})
@@ -401,7 +412,7 @@ def test_a_claim_whose_limit_is_broken_is_refuted_and_holds_the_jar_back():
 def test_a_figure_that_a_claim_limits_and_nobody_measured_is_a_gap():
     record = recovering(None)
     assert record.verdict is Verdict.INCONCLUSIVE
-    words = "no run measured observer_recovers_seconds by which a build can be judged, and follows-moved-voters limits"
+    words = "no run measured observer_recovers_seconds in a way that can be judged, but follows-moved-voters limits"
     assert words in rests(record)[0]
 
 
@@ -419,21 +430,23 @@ def test_a_limit_in_wall_time_is_not_broken_by_a_host_that_held_the_nodes_back(s
     record = recovering(seconds, host_held_back_percent=percent)
     assert record.verdict == verdict
     if verdict == "INCONCLUSIVE":
-        assert "by which a build can be judged" in rests(record)[0]
+        assert "in a way that can be judged" in rests(record)[0]
 
 
 def test_where_a_fix_turns_a_scenario_the_verdict_names_what_was_not_held_against_base():
     measured = [replace(each, measures={"commit_at_best_milliseconds": 450.0}) for each in ran("turn2", R, R, H)]
     found = decide(declare("turn2", claims=(FIX,)), measured, SOUND)
     assert found.verdict is Verdict.SHIP
-    row = "Not held against stock's: 1 figure of patched-on in turn2, since the runs were not decided alike."
+    row = "Not compared with stock: 1 figure of patched-on in turn2, because the runs were not decided in the same way."
     assert row in found.not_tested
 
 
 LEVEL = CostLimit("{kind}_threads", "the {kind} had", "threads", least=3, ratio=1, reason="r", level=True)
 
 
-@pytest.mark.parametrize(("one_release", "over", "why"), [(True, True, ""), (False, False, "each release has its own")])
+@pytest.mark.parametrize(
+    ("one_release", "over", "why"), [(True, True, ""), (False, False, "each release has its own level")]
+)
 def test_what_every_release_has_its_own_of_is_not_judged_between_two(one_release, over, why):
     measured = runs([{"voter_threads": 70.0}], [{"voter_threads": 79.0}])
     (cost,) = costs_of([("stock", "jar")], measured, (LEVEL,), one_release=one_release)

@@ -51,14 +51,14 @@ def test_too_few_scenarios_say_nothing():
 def test_what_too_few_scenarios_have_is_named_where_others_were_judged():
     few = beside(*[0.1] * (LEAST_SCENARIOS - 1), figure="voter_busy_percent")
     many = beside(*[0.1] * LEAST_SCENARIOS)
-    says = "Not held against base's over all scenarios, since fewer than 6 have it: voter_busy_percent."
+    says = "Not compared with base over all scenarios, because fewer than 6 have the figure: voter_busy_percent."
     assert in_too_few([*costs_everywhere(many, [LIMIT]), *many, *few], [LIMIT]) == (says,)
     assert in_too_few(many, [LIMIT]) == in_too_few(few, [LIMIT]) == ()
 
 
 def test_what_was_not_judged_in_a_scenario_does_not_count():
     assert (
-        over([*beside(*[9.0] * (LEAST_SCENARIOS - 1)), *beside(9.0, not_judged="the host held the nodes back")]) == []
+        over([*beside(*[9.0] * (LEAST_SCENARIOS - 1)), *beside(9.0, not_judged="the host slowed the nodes down")]) == []
     )
 
 

@@ -32,8 +32,8 @@ def test_an_error_in_every_run_of_the_candidate_and_in_none_of_base_is_a_hold_th
     record = judged(FOUND)
     assert record.verdict is Verdict.HOLD
     assert rests(record)[0] == (
-        "turn2: patched-on logs at ERROR what no claim expects, 2, 2, 2 times in its runs against 0, 0, 0 on stock "
-        "(base's jar logs it in none of 40 known runs): It failed (…)"
+        "turn2: patched-on logs a line at ERROR that no claim expects, 2, 2, 2 times in its runs and 0, 0, 0 times on "
+        "stock (base's jar logs it in none of 40 known runs): It failed (…)"
     )
 
 
@@ -245,7 +245,7 @@ def test_one_line_that_is_gone_makes_room_for_one_other_wording():
     ("rate", "text"),
     [
         (StockRate(41, 0, 0), "base's jar logs it in none of 41 known runs"),
-        (StockRate(41, 0, 0, 7), "base's jar logs it in none of 41 known runs, in 7 elsewhere"),
+        (StockRate(41, 0, 0, 7), "base's jar logs it in none of 41 known runs, but in 7 of other scenarios or nodes"),
         (StockRate(41, 3, 2, 7), "base's jar logs it in 3 of 41 known runs, at most 2 times"),
     ],
 )
@@ -295,7 +295,7 @@ def test_an_error_that_base_has_no_statement_for_is_a_hold_at_one_repeat_however
     for finding in (FEW, replace(FEW, stock=None), replace(FEW, candidate_count=1, candidate_runs=(1,))):
         record = with_errors(finding)
         assert record.verdict is Verdict.HOLD
-        assert "logs at ERROR what no claim expects" in rests(record)[0]
+        assert "logs a line at ERROR that no claim expects" in rests(record)[0]
     assert judged(FEW).verdict is Verdict.SHIP
 
 

@@ -31,7 +31,7 @@ def test_a_metric_that_is_gone_holds_the_jar_back_in_every_role_at_once():
     assert record.verdict is Verdict.HOLD
     assert record.sentence == (
         "metrics_kept: patched-on lacks commit-latency-max among the raft metrics of the leader and voters, which "
-        "stock has: what reads them finds nothing"
+        "stock has: tools that read them find nothing"
     )
     assert record.reasons[0].cell is None, "it is so wherever the jar runs"
 
@@ -61,13 +61,13 @@ def test_text_for_a_number_and_the_reverse_hold_the_jar_back(metric, was, is_now
 
 def test_another_kind_of_number_is_shown_and_weighs_nothing():
     record = tells(STOCK | {"current-epoch": "decimal"})
-    said = "Raft metrics of the leader and voters are other numbers on patched-on than on stock: "
+    said = "Raft metrics of the leader and voters have other number types on patched-on than on stock: "
     assert (record.verdict, record.remarks) == (Verdict.SHIP, (f"{said}current-epoch (whole, now decimal).",))
 
 
 def test_a_metric_that_is_added_is_shown_and_weighs_nothing():
     record = tells(STOCK | {"number-of-voters": "whole"})
-    said = "patched-on has number-of-voters among the raft metrics of the leader and voters, which stock has not."
+    said = "patched-on has number-of-voters among the raft metrics of the leader and voters, which stock lacks."
     assert (record.verdict, record.remarks) == (Verdict.SHIP, (said,))
 
 
@@ -113,7 +113,7 @@ def test_a_metric_that_is_always_in_motion_on_base_and_never_on_the_candidate_ho
     assert record.verdict is Verdict.HOLD
     assert record.sentence == (
         "metrics_kept: fetch-records-rate among the raft metrics of voters never changed on patched-on, in 6 runs or "
-        "more, and changed in most seconds of each run on stock"
+        "more, but changed in most seconds of each run on stock"
     )
 
 

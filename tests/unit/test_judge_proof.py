@@ -32,12 +32,12 @@ def settled(answers=(), tests=()):
 @pytest.mark.parametrize(
     ("answers", "tests", "why"),
     [
-        (1, 0, "One question to the source holds."),
-        (2, 0, "2 questions to the source hold."),
+        (1, 0, "One source check holds."),
+        (2, 0, "2 source checks hold."),
         (0, 1, "One test passes."),
         (0, 2, "2 tests pass."),
-        (1, 1, "One question to the source holds and one test passes."),
-        (3, 2, "3 questions to the source hold and 2 tests pass."),
+        (1, 1, "One source check holds and one test passes."),
+        (3, 2, "3 source checks hold and 2 tests pass."),
     ],
 )
 def test_a_claim_that_everything_bears_out_is_held_by_how_much_does(answers, tests, why):

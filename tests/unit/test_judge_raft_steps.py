@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from test_judge import STARVED, H, R, decide, declare, ran
 
-BLIND = "The rules of Raft judged no step from one state to another of patched-on in turn2: its nodes log them in words"
+BLIND = "The rules of Raft judged no state changes of patched-on in turn2: its nodes log them in words that the"
 
 
 def judged(steps, on=H):

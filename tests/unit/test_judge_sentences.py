@@ -265,7 +265,7 @@ def test_repeats_that_differ_are_counted_the_most_frequent_first():
     cell = spoiled.scenarios[0].cell("patched-on")
     assert (cell.state, cell.reason, cell.declared) == (
         CellState.INCONCLUSIVE,
-        "2 of 3 repeats passed, 1 broke for a reason of harness or host: port taken",
+        "2 of 3 repeats passed, 1 broke because of the harness or the host: port taken",
         3,
     )
 
@@ -321,7 +321,7 @@ def test_an_arm_that_is_left_out_is_missed_by_name(role, sentence):
 @pytest.mark.parametrize(
     ("repeats", "sentence"),
     [
-        (1, "Each scenario ran once per arm: a fault that shows only in some runs can have been missed."),
+        (1, "Each scenario ran once per arm: a fault that shows only in some runs may have been missed."),
         (
             3,
             "Each scenario ran 3 times per arm: at 95 % confidence, that rules out only faults that show in more than "
@@ -347,7 +347,7 @@ def test_against_a_ship_that_claims_nothing_no_scenario_that_passes_on_base_spea
     record = decide(declare("turn2", "a"), results)
     assert (record.verdict, record.against) == (
         Verdict.SHIP,
-        "Each scenario ran once per arm: a fault that shows only in some runs can have been missed.",
+        "Each scenario ran once per arm: a fault that shows only in some runs may have been missed.",
     )
 
 
@@ -385,7 +385,7 @@ def test_against_a_ship_speaks_first_that_most_tests_say_nothing_of_the_jar(excu
     proof = replace(SOUND, tests=TestsProof(TestScope.ALL, (of_class,), failed))
     record = decide_all(declare("turn2", claims=(FIX,)), ran("turn2", R, R, H), proof)
     assert record.verdict is Verdict.SHIP
-    assert record.against.startswith("3 of 4 tests say nothing of the jar: it fails them") is speaks
+    assert record.against.startswith("3 of 4 tests say nothing about the jar: it fails them") is speaks
 
 
 def test_many_methods_that_no_scenario_runs_are_counted():
@@ -426,7 +426,7 @@ def test_for_a_candidate_that_is_held_back_speaks_what_went_well_and_how_often_i
     good = decide(declare("turn2", "turn1"), ran("turn2", H, H, R) + ran("turn1", H, H, H))
     assert good.against == f"Nothing speaks against the candidate in turn1. {once}"
     thrice = decide(declare("turn2", repeats=3), ran("turn2", [H] * 3, [H] * 3, [R] * 3))
-    assert thrice.against == "None: no scenario speaks for it."
+    assert thrice.against == "None: no scenario speaks for the candidate."
     both = decide(
         declare("turn2", "turn1", repeats=3),
         ran("turn2", [H] * 3, [H] * 3, [R] * 3) + ran("turn1", [H] * 3, [H] * 3, [H] * 3),

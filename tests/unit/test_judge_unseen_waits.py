@@ -6,8 +6,8 @@ import pytest
 from test_judge import ARMS, BROKEN, GUARD, H, R, decide, declare, ran
 
 SAID = (
-    "Of nodes of {} in {} single waits for a processor could not be seen, and of other arms' they were: what failed or "
-    "took long there may be the host's doing."
+    "Single waits for a processor could not be seen for nodes of {} in {}, but could for other arms: the host may have "
+    "caused what failed or took long there."
 )
 
 
@@ -18,7 +18,7 @@ def told(unseen, *shown, scenarios=("turn2",)):
         for scenario in scenarios
         for run in ran(scenario, *shown)
     ]
-    return [each for each in decide(declare(*scenarios), results).not_tested if "single waits" in each]
+    return [each for each in decide(declare(*scenarios), results).not_tested if "Single waits" in each]
 
 
 @pytest.mark.parametrize(

@@ -80,6 +80,7 @@ REWORDED = (
         r"Each cell ran once: a fault that shows in only some runs",
         "Each scenario ran once per arm: a fault that shows only in some runs",
     ),
+    (r"some runs can have been missed", "some runs may have been missed"),
     (r"Each cell ran once, so", "Each scenario ran once per arm, so"),
 )
 
@@ -106,14 +107,17 @@ SINCE = {
     ]
 }
 # Figures of runs that a fix turned: nothing said so then.
-_TURNED = "Not held against stock's: 6 figures of {} in new-mechanism and turn2, since the runs were not decided alike."
+_TURNED = (
+    "Not compared with stock: 6 figures of {} in new-mechanism and turn2, because the runs were not decided in the "
+    "same way."
+)
 NOT_TESTED_SINCE = {
     "ship": [_TURNED.format("patched-on")],
     "hold-by-proof": [*SINCE["hold-by-proof"], _TURNED.format("jar-on")],
 }
 NOBODY_MEASURED = (
-    "The smallest defect that would have shown is not known: nobody measured that for this suite, release line and JVM "
-    "settings (harness power)."
+    "The smallest defect that this suite would have noticed is not known: it was not measured for this release line "
+    "and these JVM settings (`harness power`)."
 )
 # What the proof alone holds back was no bad luck of one run.
 NO_CHANCE = {"hold-by-proof": " Each scenario ran once per arm, so a single unlucky run would look the same."}

@@ -50,8 +50,8 @@ def test_what_the_spare_shows_stands_in_the_place_of_the_crash_and_both_are_coun
     assert [run.repeat for run in runs] == [1, 2]
     assert runs[0].check is Check.SKIPPED
     (remark,) = record.remarks
-    begin = f"turn2 on {cell}, repeat 1, ended by a crash that released jars have, and was asked once more: "
-    assert remark == f"{begin}{runs[1].label}. It was: {KNOWN[2]}"
+    begin = f"turn2 on {cell}, repeat 1, ended with a crash that released jars have too and was run once more: "
+    assert remark == f"{begin}{runs[1].label}. Reason for the rerun: {KNOWN[2]}"
 
 
 @pytest.mark.parametrize("spare", [KNOWN, STARVED, GUARD])
@@ -71,7 +71,7 @@ def test_a_spare_that_decides_nothing_leaves_the_run_undecided(spare):
 def test_the_page_names_a_crash_among_what_was_spoiled_unless_a_spare_stands_for_it(spare, told):
     shown = report_context(judged(R, R, [KNOWN, spare]), {})
     assert [int(each.split(" · ")[2].partition(":")[0]) for each in shown.failures] == told
-    assert shown.runs_summary == "7 (2 scenarios × 3 arms × 1, and 1 asked again)"
+    assert shown.runs_summary == "7 (2 scenarios × 3 arms × 1, and 1 extra)"
 
 
 @pytest.mark.parametrize(
@@ -90,10 +90,10 @@ def test_a_guard_that_the_candidate_misses_and_base_meets_holds_it_back_where_it
     record = judged(R, R, [GUARD, spare])
     found = record.scenarios[0].cell("patched-on")
     assert (record.verdict, (found.agreeing, found.declared)) == (verdict, counted)
-    begin = f"turn2 on patched-on, repeat 1, did not come to its question ({GUARD[1]}), and was asked once more: "
+    begin = f"turn2 on patched-on, repeat 1, did not reach its question ({GUARD[1]}) and was run once more: "
     assert [each.startswith(begin) for each in record.remarks] == ([] if spare is GUARD else [True])
     assert "a single unlucky run would look the same" not in record.against
-    assert ("ran once per arm, and 1 run once more:" in record.against) is (spare is H)
+    assert ("ran once per arm (plus 1 extra run):" in record.against) is (spare is H)
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_what_the_host_spoiled_is_answered_by_the_spare_or_stays_the_hosts(spare
     record = judged(R, R, [STARVED, spare])
     found = record.scenarios[0].cell("patched-on")
     assert (record.verdict, (found.agreeing, found.declared)) == (verdict, counted)
-    begin = "turn2 on patched-on, repeat 1, was spoiled by the host, and was asked once more: "
+    begin = "turn2 on patched-on, repeat 1, was spoiled by the host and was run once more: "
     assert [each.startswith(begin) for each in record.remarks] == [True] * spare[0].is_decided
     assert (found.expectation == "host_not_starved") == (verdict is Verdict.INCONCLUSIVE)
 
@@ -181,8 +181,8 @@ def test_a_candidate_that_ends_so_more_often_than_released_jars_do_is_held_back(
 def test_whoever_ends_so_again_and_again_is_held_back_by_name():
     (reason,) = (each for each in rests(crashed(of_on=["turn1", "a"])) if each.startswith("known_crash"))
     assert reason == (
-        "known_crash: 2 of 14 runs of the candidate ended by a crash that released jars have now and then (turn1 on "
-        "patched-on, repeat 1 and a on patched-on, repeat 1), and none of 6 runs of base: node 1 crashed as released "
+        "known_crash: 2 of 14 runs of the candidate ended with a crash that released jars have now and then (turn1 on "
+        "patched-on, repeat 1 and a on patched-on, repeat 1), but none of 6 runs of base: node 1 crashed as released "
         "jars do now and then (docs/x.md): Unexpected"
     )
 
@@ -205,12 +205,10 @@ def test_guards_that_the_candidate_misses_far_oftener_than_base_are_a_question(o
     ]
     record = decide(plan(*"abcdef", "turn2"), [*results, *ran("turn2", R, R, H)])
     assert record.verdict is verdict
-    told = [each for each in record.not_tested if each.startswith("patched-on did not come to its question")]
-    begin = (
-        f"patched-on did not come to its question (has_new_leader) in {len(of_on)} runs that were asked once more (a "
-    )
+    told = [each for each in record.not_tested if each.startswith("patched-on did not reach its question")]
+    begin = f"patched-on did not reach its question (has_new_leader) in {len(of_on)} runs that were made again (a "
     assert [each.startswith(begin) for each in told] == [True] * (verdict is Verdict.INCONCLUSIVE)
-    assert all(each.endswith(", and stock passed there in each of its own.") for each in told)
+    assert all(each.endswith(", while stock passed all of its own runs there.") for each in told)
 
 
 def test_a_crash_of_base_does_not_make_the_measure_of_what_clients_got():
@@ -234,7 +232,7 @@ def test_what_a_spare_waited_for_is_not_held_against_a_base_of_minutes_before(on
     results = [replace(run, measures={"longest_stall_seconds": seconds[run.arm]}) for run in ran("turn1", H, H, on)]
     record = decide(plan("turn1", "turn2"), [*results, *ran("turn2", R, R, H)])
     assert record.verdict is verdict
-    said = [each for each in record.not_tested if "made minutes after the other" in each]
+    said = [each for each in record.not_tested if "made again, minutes after the other" in each]
     assert len(said) == (verdict is Verdict.SHIP)
 
 

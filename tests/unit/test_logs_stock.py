@@ -240,7 +240,10 @@ def test_a_flood_where_the_fix_works_at_a_second_level_beside_a_line_that_vanish
         for arm in ("stock", "jar")
     }
     (reason,) = reasons_of_logs([("stock", "jar")], "", contrasts, None, cells)
-    assert "turn2: jar logs at WARN what no claim expects, 5000 times in its run against 1 on stock" in reason.sentence
+    assert (
+        "turn2: jar logs a line at WARN that no claim expects, 5000 times in its run and 1 times on stock"
+        in reason.sentence
+    )
 
 
 def test_more_in_a_phase_that_was_so_much_longer_is_no_flood():

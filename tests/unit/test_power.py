@@ -37,7 +37,7 @@ from harness.stages.rounds import plan_rounds
 from harness.stages.rules_digest import judging_digest, making_digest
 from harness.toolbox.toolbox import local_toolbox
 
-UNKNOWN = "The smallest defect that would have shown is not known"
+UNKNOWN = "The smallest defect that this suite would have noticed is not known"
 SHIPPED = Path(__file__).parent.parent / "mutants" / "growing"
 STALL = 'defect = "a stall of {size} s"\nsizes = [0.1, 0.4, 1.6]\nscale = 1000\nby = ["costs"]'
 
@@ -220,13 +220,13 @@ def cost(scenario: str, not_judged: str = "") -> Cost:
 
 def test_what_shows_by_its_costs_would_have_shown_only_where_every_figure_was_held_against_bases() -> None:
     both = ("turn1", "turn2")
-    turned = [cost("turn1"), cost("turn2"), cost("turn2", "the runs were not decided alike")]
+    turned = [cost("turn1"), cost("turn2"), cost("turn2", "the runs were not decided in the same way")]
     assert would_show(POWER, both, turned) == ("5 % of a core", "2 lines of log a second")
     assert would_show(POWER, both, ()) == ("2 lines of log a second",)
 
 
 def test_what_shows_over_all_scenarios_would_have_shown_although_one_lacks_a_figure() -> None:
-    lacking = replace(cost("turn2", "no run of the candidate that passed has them"), candidate=None)
+    lacking = replace(cost("turn2", "no run of the candidate that passed measured them"), candidate=None)
     stall = replace(POWER, noticed=(Noticed("stall", "a stall of 0.8 s", "costs", "all scenarios"),))
     alone = replace(POWER, noticed=(Noticed("stall", "a stall of 0.8 s", "costs", "turn2"),))
     both = ("turn1", "turn2")
@@ -246,7 +246,7 @@ def test_ship_names_what_would_have_shown_and_hold_does_not() -> None:
     power = of_turn2()
     shipped = decide(declare("turn2", claims=(FIX,)), ran("turn2", R, R, H), SOUND, power=power)
     assert shipped.verdict is Verdict.SHIP
-    assert shipped.sentence.endswith(" What would have shown: 2 lines of log a second.")
+    assert shipped.sentence.endswith(" Smallest planted defects the suite noticed: 2 lines of log a second.")
     assert shipped.would_show == ("2 lines of log a second",)
     held = decide(declare("turn2", claims=(FIX,)), ran("turn2", R, R, R), SOUND, power=power)
     assert held.verdict is Verdict.HOLD
@@ -313,9 +313,11 @@ def test_ship_says_when_and_by_which_earlier_rules_was_measured_what_it_names(ch
     record = judge_run(directory)
     when = f"measured on 2026-11-23, by earlier rules of {rules}"
     assert record.would_show == ("5 % of a core", "2 lines of log a second")
-    assert record.sentence.endswith(f" What would have shown: 5 % of a core, 2 lines of log a second ({when}).")
+    assert record.sentence.endswith(
+        f" Smallest planted defects the suite noticed: 5 % of a core, 2 lines of log a second ({when})."
+    )
     assert f"the suite noticed: 5 % of a core; 2 lines of log a second ({when})." in noticed_in(record)
-    assert record.not_tested[-1] == f"{UNKNOWN} by today's rules: it was {when} (harness power)."
+    assert record.not_tested[-1] == f"{UNKNOWN} by today's rules: it was {when}. `harness power` measures it again."
 
 
 def test_ship_says_when_was_measured_what_it_names_by_todays_rules(measured, tmp_path):
@@ -341,5 +343,5 @@ def test_what_nobody_measured_has_no_day(measured, tmp_path):
     record = judge_run(directory)
     assert (record.would_show, record.would_show_measured) == ((), "")
     assert record.not_tested[-1] == (
-        f"{UNKNOWN}: nobody measured that for this suite, release line and JVM settings (harness power)."
+        f"{UNKNOWN}: it was not measured for this release line and these JVM settings (`harness power`)."
     )

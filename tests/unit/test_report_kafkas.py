@@ -93,7 +93,7 @@ def test_each_arm_says_what_its_live_nodes_held_open_and_what_of_it_base_does_no
     assert (base.kafka, base.seen) == ("Kafka 3.9.1, Apache's release", "No node was seen with its jars.")
     assert candidate.kafka == "Kafka 3.9.2-acme, /opt/acme.tgz"
     assert candidate.seen == (
-        "At each of 2 starts of a node it held 2 jars open: by their digests 2 are not base's, all others are."
+        "At each of 2 starts of a node, it held 2 jars open; by their digests, 2 are not base's, all others are."
     )
     assert candidate.differing == apart
     assert "kafka-clients-3.9.2-acme.jar cccccccccccc" in render_html(record, journals)
@@ -102,7 +102,7 @@ def test_each_arm_says_what_its_live_nodes_held_open_and_what_of_it_base_does_no
 def test_a_node_with_bases_jars_alone_says_so(declared, ran):
     record, journals = shown(declared, ran, PROVED)
     assert kafka_views(record, journals)[1].seen == (
-        "When a node was started, once, it held 2 jars open: by their digests all are base's."
+        "At the only start of a node, it held 2 jars open; by their digests, all are base's."
     )
 
 
@@ -110,7 +110,7 @@ def test_one_scenario_is_too_little_to_say_that_a_whole_kafka_is_no_worse(declar
     one = replace(declared, scenarios=declared.scenarios[:1])
     record = judged(one, ran)
     assert record.verdict is Verdict.INCONCLUSIVE
-    assert "is too little to say so of Kafka 3.9.2-acme (acme.tgz) beside Kafka 3.9.1" in record.sentence
+    assert "is not enough to judge Kafka 3.9.2-acme (acme.tgz) against Kafka 3.9.1" in record.sentence
 
 
 def test_a_jar_in_bases_own_kafka_is_a_patch_as_before(declared, ran):

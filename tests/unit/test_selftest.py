@@ -89,7 +89,9 @@ def test_the_exit_code_and_the_table_show_whether_an_alarm_stayed_silent(run, co
 def test_a_flood_of_errors_is_a_hold_by_the_noise_that_is_shipped(tmp_path):
     result = run_canary(noise_canary(), tmp_path)
     assert result.raised, result.seen
-    assert "candidate logs at ERROR what no claim expects, 400 times in its run against 0 on base" in result.seen
+    assert (
+        "candidate logs a line at ERROR that no claim expects, 400 times in its run and 0 times on base" in result.seen
+    )
 
 
 @pytest.mark.parametrize(

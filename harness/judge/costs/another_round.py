@@ -50,7 +50,7 @@ def of_another_round(
     second = {_name(cost): cost for cost in costs_by_shipped_limits(declaration, that_ended_alike(results, asked))}
     made = {run.scenario for run in results if run.key in asked}
     return tuple(
-        f"{cost.scenario} was asked once more on {cost.control} and {cost.arm}, since {cost.arm} cost more: "
+        f"{cost.scenario} was run once more on {cost.control} and {cost.arm}, because {cost.arm} cost more: "
         f"{cost.description} {_both(cost)}, then {_both(second.get(_name(cost)))}."
         for cost in _over(declaration, results)
         if cost.scenario in made
@@ -68,7 +68,7 @@ def of_what_was_replaced(
     first = [run for run in results if not is_spare(declaration, run.key)]
     replaced = {run.scenario for run in first if run.key in again}
     return tuple(
-        f"{cost.scenario}, of which a run was asked once more, cost {cost.arm} more than {cost.control} at first: "
+        f"{cost.scenario}, of which a run was made again, first cost more on {cost.arm} than on {cost.control}: "
         f"{cost.description} {_both(cost)}, then {_both(later.get(_name(cost)))}."
         for cost in costs_by_shipped_limits(declaration, first)
         if cost.over and cost.scenario in replaced
@@ -88,5 +88,5 @@ def _name(cost: Cost) -> tuple[str, str, str, str]:
 
 def _both(cost: Cost | None) -> str:
     if cost is None or cost.not_judged:
-        return "nothing that could be compared"
+        return "no comparable figure"
     return f"{amount(cost.candidate, cost.unit)} against {amount(cost.base, cost.unit)}"

@@ -13,8 +13,8 @@ from harness.model.costs import Cost, CostLimit
 from harness.model.declaration import Declaration
 from harness.model.runs import RunKey, RunResult
 
-HELD_BACK = "the host held the nodes back"
-APART = "one of both runs was made minutes after the other, asked once more"
+HELD_BACK = "the host slowed the nodes down"
+APART = "one of the two runs was made again, minutes after the other"
 
 
 def costs_by_shipped_limits(
@@ -53,7 +53,7 @@ def _costs(rounds: Sequence[Round], limits: Sequence[CostLimit], one_release: bo
             if measured := [each for each in rounds if each.has(name)]:
                 cost = _cost(measured, name, *found)
                 has_its_own = found[0].level and not one_release
-                yield replace(cost, over=False, not_judged="each release has its own") if has_its_own else cost
+                yield replace(cost, over=False, not_judged="each release has its own level") if has_its_own else cost
             elif lacking := [each for each in rounds if each.lacks(name) and not found[0].may_lack]:
                 yield _unmeasured(lacking, name, *found)
 
@@ -72,7 +72,7 @@ def _unmeasured(lacking: Sequence[Round], name: str, limit: CostLimit, descripti
         allowed=round(allowed(limit, base), 3),
         over=False,
         rounds=len(lacking),
-        not_judged="no run of the candidate that passed has them",
+        not_judged="no run of the candidate that passed measured them",
     )
 
 
@@ -101,7 +101,7 @@ def _cost(measured: Sequence[Round], name: str, limit: CostLimit, description: s
 
 def _why_none(compared: Sequence[tuple[Round, tuple[float, float]]], limit: CostLimit) -> str:
     """Return why no round was judged: for the host's sake, where that holds for any of them."""
-    reasons = [_why_no_measure(each, limit) for each, _ in compared] or ["the runs were not decided alike"]
+    reasons = [_why_no_measure(each, limit) for each, _ in compared] or ["the runs were not decided in the same way"]
     return HELD_BACK if HELD_BACK in reasons else reasons[0]
 
 

@@ -41,7 +41,7 @@ def _gap(lost: Sequence[Cost]) -> Reason:
     first, figures = lost[0], list(dict.fromkeys(cost.figure for cost in lost))
     scenarios = list(dict.fromkeys(cost.scenario for cost in lost))
     sentence = (
-        f"{first.arm} has nowhere measured what {first.control} has, so that nobody knows what it costs: "
+        f"No run of {first.arm} measured these figures, which {first.control} has, so what it costs is not known: "
         f"{listed(figures, _MOST)} (in {listed(scenarios, _MOST)})."
     )
     return Reason(ReasonSource.FIGURES, Verdict.INCONCLUSIVE, CellName(first.scenario, first.arm), sentence)

@@ -46,7 +46,9 @@ def in_too_few(costs: Sequence[Cost], limits: Sequence[CostLimit]) -> tuple[str,
     if not few or len(few) == len(found):
         return ()
     which = listed(sorted({figure for _, _, figure in few}), _MOST_NAMED)
-    return (f"Not held against base's over all scenarios, since fewer than {LEAST_SCENARIOS} have it: {which}.",)
+    return (
+        f"Not compared with base over all scenarios, because fewer than {LEAST_SCENARIOS} have the figure: {which}.",
+    )
 
 
 def _everywhere(costs: Sequence[Cost], limits: Sequence[CostLimit]) -> Mapping[tuple[str, str, str], list[Cost]]:
