@@ -167,7 +167,7 @@ def _against(report: NightReport, rows: Sequence[NightRow]) -> str:
         return f"{numbered(flaky, 'cell')} changed the answer in the last nights."
     if not report.earlier:
         return "There is no earlier night to compare it with."
-    return "A fault that shows only in some runs can have been missed."
+    return "A fault that shows only in some runs may have been missed."
 
 
 def _used(report: NightReport) -> Sequence[object]:

@@ -18,7 +18,7 @@ def headline(proof: Proof) -> str:
     if proof.tests.missing:
         return f"Drop-in check incomplete{within}: nothing was found against the jar, but the tests did not run."
     if proof.kafka and proof.base == proof.candidate:
-        return f"The raft jar is that of Kafka {proof.kafka} itself: there is nothing that could fit in otherwise."
+        return f"The raft jar is the one of Kafka {proof.kafka} itself, so there is nothing that might not fit."
     return f"Drop-in check passed{within} ({counted(len(proof.looked_at), 'rule')})."
 
 

@@ -249,7 +249,7 @@ def _question(record: VerdictRecord) -> str:
         case CandidateKind.UNKNOWN if kafkas:
             return f"Is anything worse on {kafkas[1].label} than on {kafkas[0].label}? Nothing is claimed."
         case CandidateKind.UNKNOWN:
-            return "Is anything worse? The jar is of no known series, and claims nothing."
+            return "Is anything worse? The jar matches no known series and comes without claims."
         case _ if not record.claims:
             return "Is anything worse? Nothing is claimed."
         case CandidateKind.SERIES:
@@ -280,7 +280,7 @@ def _runs_summary(record: VerdictRecord) -> str:
     scenarios, arms = len(record.scenarios), len(record.arms)
     spares = sum(run.repeat > record.repeats for run in record.runs)
     made = f"{counted(scenarios, 'scenario')} × {counted(arms, 'arm')} × {record.repeats}"
-    return f"{len(record.runs)} ({made}{f', and {spares} asked again' if spares else ''})"
+    return f"{len(record.runs)} ({made}{f', and {spares} extra' if spares else ''})"
 
 
 def _proving_phases(record: VerdictRecord, journals: Mapping[str, Sequence[Entry]]) -> frozenset[tuple[str, str]]:

@@ -84,12 +84,12 @@ def _share(cost: Cost) -> float:
 def _sentence(judged: Sequence[Cost], nearest: Sequence[Cost]) -> str:
     over = [cost for cost in judged if cost.over]
     if over:
-        return f"{len(over)} of {counted(len(judged), 'cost')} over the limit, {_named(nearest[0])} first."
+        return f"{len(over)} of {counted(len(judged), 'cost')} over the limit. The furthest: {_named(nearest[0])}."
     if not nearest:
-        return "No cost could be held against its limit."
+        return "No cost could be compared with its limit."
     share = f"{100 * max(_share(nearest[0]), 0.0):.0f} %"
     costs = counted(len(judged), "cost")
-    return f"None of {costs} over its limit. The nearest takes {share} of its room above base: {_named(nearest[0])}."
+    return f"None of {costs} is over its limit. The nearest uses {share} of its room above base: {_named(nearest[0])}."
 
 
 def _named(cost: Cost) -> str:

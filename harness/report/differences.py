@@ -158,7 +158,9 @@ def known_noise(contrasts: Iterable[Contrast]) -> str:
     findings = (finding for contrast in contrasts for finding in contrast.findings)
     runs = {finding.scenario: finding.stock.runs for finding in findings if finding.stock}
     each = ", ".join(f"{number} of {scenario}" for scenario, number in sorted(runs.items()))
-    return f"What base's jar logs by chance is known from runs of it, base's own among them: {each}." if runs else ""
+    return (
+        f"What base's jar logs by chance is known from its runs, including those of base here: {each}." if runs else ""
+    )
 
 
 def _worst_first(known: FindingContext, groups: Iterable[Sequence[Finding]], text: int) -> list[FindingView]:

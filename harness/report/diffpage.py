@@ -90,13 +90,13 @@ def _difference(contrast: Contrast, totals: Totals) -> str:
     if not contrast.findings:
         return "No line differs in what was read" if totals.lacking else "No line differs"
     if not _is_repeated(contrast):
-        return "They differ; by how much more than noise is not known"
+        return "They differ; it is not known whether by more than noise"
     known = {finding.significance for finding in contrast.findings}
     if Significance.BEYOND in known:
         return "They differ beyond the noise"
     if known == {Significance.WITHIN}:
-        return "They differ no more than by noise"
-    return "They differ; these repeats are too few to separate it from noise"
+        return "They differ only within the noise"
+    return "They differ; there are too few repeats to tell this from noise"
 
 
 def _tone(contrast: Contrast, totals: Totals) -> str:
@@ -115,11 +115,11 @@ def _against(contrast: Contrast, totals: Totals) -> str:
         first = totals.not_whole[0][1]
         return first if len(totals.not_whole) == 1 else f"{totals.lacking}. {first}"
     if contrast.findings and not _is_repeated(contrast):
-        return "One run of each side: what comes by chance looks the same as what the second does otherwise."
+        return "One run of each side: a difference by chance looks the same as one that the second side causes."
     if totals.left_out:
         return totals.left_out[0]
     if contrast.findings:
-        return "What differs is told by counts and rates: what a line means for a cluster they do not say."
+        return "Counts and rates tell what differs; they do not say what a line means for a cluster."
     return "Numbers, addresses, paths and ids are masked: lines that differ in nothing else count as the same."
 
 

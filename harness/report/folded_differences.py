@@ -54,7 +54,7 @@ def summary_of_two(groups: Sequence[Alike]) -> str:
     warn, inform = warning_first(groups), informing(groups)
     floods = sum(map(is_flood, warn))
     told = f", {'one of them a flood' if floods == 1 else f'{floods} of them floods'}" if floods else ""
-    counted = f"{len(inform)} that only inform{'s is' if len(inform) == 1 else ' are'} counted below"
+    counted = f"{len(inform)} at {'a lower level is' if len(inform) == 1 else 'lower levels are'} counted below"
     which = message_types(len(warn)) if warn else "No message type differs"
     return f"{which} at WARN or worse{told}{f'; {counted}' if inform else ''}."
 

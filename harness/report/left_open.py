@@ -14,10 +14,10 @@ from harness.report.links import Link, evidence_link
 
 # What a user of the candidate is left with, by the words in which the audit tells it.
 _LEFT_WITH = {
-    " followed by a write of ": "goes on with old values after a change",
-    ", whether anything changed or not: ": "repeats itself although nothing changed",
+    " followed by a write of ": "keeps using old values after a change",
+    ", whether anything changed or not: ": "repeats the same step although nothing changed",
 }
-_ELSE = "does not do what was looked for in its source"
+_ELSE = "does not do what the source audit looked for"
 _MOST_NAMES = 4
 
 
@@ -88,7 +88,7 @@ def _left_with(gaps: Sequence[AuditAnswer]) -> str:
     cases = Counter(_loss(each.detail) for each in gaps)
     ((loss, first), *others) = sorted(cases.items(), key=lambda case: [*_LEFT_WITH.values(), _ELSE].index(case[0]))
     told = [f"in {counted(first, 'case')} the candidate {loss}", *(f"in {many} it {each}" for each, many in others)]
-    shown = f"{counted(len(gaps), 'gap')} that its source shows and no claim promises to close"
+    shown = f"{counted(len(gaps), 'gap')} found in its source, which no claim promises to close"
     return f"{listed(told)}: {shown} ({listed([each.question for each in gaps], _MOST_NAMES)})"
 
 

@@ -26,7 +26,7 @@ def _controls(record: VerdictRecord) -> list[str]:
         verb = "fails" if len(record.proving) == 1 else "fail"
         names = ", ".join(record.proving)
         found.append(
-            f"A candidate that does not fix what it claims: {names} {verb} on the control, by the claimed name."
+            f"A candidate that does not fix what it claims: on the control, {names} {verb} by the claimed name."
         )
     base = record.arm(Role.BASE)
     cells = [scenario.cell(base.name) for scenario in record.scenarios] if base else []
@@ -49,14 +49,14 @@ def _looked_at(record: VerdictRecord) -> list[str]:
     found = []
     if judged := sum(not cost.not_judged for cost in record.costs):
         found.append(
-            f"A candidate that costs more: {counted(judged, 'figure')} held against limits beside the control."
+            f"A candidate that costs more: {counted(judged, 'figure')} compared with the control's, each with its limit."
         )
     if record.contrasts:
         pairs = counted(len(record.contrasts), "pair")
-        found.append(f"A candidate that logs otherwise: the logs of {pairs} of arms were compared line by line.")
+        found.append(f"A candidate that logs differently: the logs of {pairs} of arms were compared line by line.")
     if record.proof is not None:
         rules = counted(len(record.proof.looked_at), "rule")
-        found.append(f"A jar that is no drop-in: {rules} applied; {describe_tests(record.proof.tests)}.")
+        found.append(f"A jar that is not a drop-in: {rules} applied; {describe_tests(record.proof.tests)}.")
     if record.coverage is not None and record.coverage.lines:
-        found.append(f"Changed code that fails where it runs: {describe_reach(record.coverage)}.")
+        found.append(f"Changed code that fails when it runs: {describe_reach(record.coverage)}.")
     return found

@@ -224,7 +224,7 @@ def reach_view(record: VerdictRecord, most: int, text: int) -> ReachView | None:
 
 
 def _reach_summary(coverage: Coverage) -> str:
-    return f"{describe_reach(coverage)}." if coverage.lines else "Nothing is known of the changed lines."
+    return f"{describe_reach(coverage)}." if coverage.lines else "It is not known which changed lines were reached."
 
 
 def _difference(each: Difference, text: int) -> DifferenceView:

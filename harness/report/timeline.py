@@ -290,4 +290,4 @@ def _starvation(entry: Entry) -> Iterator[Step]:
             start = max(0.0, entry.t - stall.seconds)
             yield Step("host", f"gave {stall.who} no processor", "failed", start, entry.t, entry.seq)
         case HostShort(reason=reason):
-            yield Step("host", f"held the run back: {reason}", "failed", entry.t, entry.t, entry.seq)
+            yield Step("host", f"slowed the run down: {reason}", "failed", entry.t, entry.t, entry.seq)

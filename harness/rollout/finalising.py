@@ -78,7 +78,7 @@ class TryDowngrade:
     def description(self) -> str:
         """The action as a clause."""
         plan = self.finalising.plan
-        return f"see by {downgrade_call(plan).text()} whether going back is {plan.downgrade}, as was said"
+        return f"see by {downgrade_call(plan).text()} whether going back is {plan.downgrade}, as predicted"
 
     def perform(self, world: World) -> None:
         """Run it, and note it when the answer is not what was said before."""

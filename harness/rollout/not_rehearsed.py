@@ -56,7 +56,7 @@ def _of_features(features: FeaturePlan | None) -> Iterator[str]:
             "log, which finalising all features may make them for good."
         )
     if features and features.changes and features.downgrade is Downgrade.LOSSLESS:
-        yield "The way back once the features are finalised and lowered again: it was said and asked, and not rolled."
+        yield "The way back once the features are finalised and lowered again: predicted and checked, but not rolled."
 
 
 def against(outcome: RolloutOutcome, rehearsals: Sequence[Rehearsal], lacking: Sequence[str]) -> str:
@@ -67,7 +67,7 @@ def against(outcome: RolloutOutcome, rehearsals: Sequence[Rehearsal], lacking: S
         case RolloutOutcome.PASSED:
             if lacking:
                 return f"{listed(lacking)} {'was' if len(lacking) == 1 else 'were'} not rehearsed."
-            return "Each rehearsal ran once: a fault that shows only in some rolls can have been missed."
+            return "Each rehearsal ran once: a fault that shows only in some rolls may have been missed."
         case RolloutOutcome.STOPPED:
             fine = f"Nothing speaks against the candidate in {listed(passed)}. " if passed else ""
             return f"{fine}Each rehearsal ran once, so a single unlucky roll would look the same."

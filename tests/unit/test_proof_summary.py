@@ -46,5 +46,5 @@ def test_the_headline_says_which_kafka_the_jar_was_held_against_where_that_is_no
         "Drop-in check passed within Kafka 3.9.2, the candidate's own (1 rule)."
     )
     assert headline(replace(in_base, candidate="a", kafka="3.9.2")) == (
-        "The raft jar is that of Kafka 3.9.2 itself: there is nothing that could fit in otherwise."
+        "The raft jar is the one of Kafka 3.9.2 itself, so there is nothing that might not fit."
     )

@@ -374,7 +374,7 @@ def test_without_a_candidate_the_page_says_whether_kafka_is_as_expected_and_no_m
     [
         (CandidateKind.SERIES, True, "Does the series do what it claims, and is anything worse?"),
         (CandidateKind.CLAIMED, True, "Does the jar do what its claims file says, and is anything worse?"),
-        (CandidateKind.UNKNOWN, False, "Is anything worse? The jar is of no known series, and claims nothing."),
+        (CandidateKind.UNKNOWN, False, "Is anything worse? The jar matches no known series and comes without claims."),
         (CandidateKind.SERIES, False, "Is anything worse? Nothing is claimed."),
     ],
 )
@@ -387,7 +387,7 @@ def test_the_page_says_what_was_asked_of_the_candidate(kind, claimed, question) 
 def test_a_jar_that_was_not_proved_says_so() -> None:
     page = render_html(replace(document(), proof=None, coverage=None), journals())
     assert "was not run on it" in page
-    assert "No run measured which lines it reaches." in page
+    assert "No run measured which changed lines are reached." in page
 
 
 def test_the_evidence_index_lists_every_file_that_was_judged_with_its_digest(tmp_path: Path) -> None:

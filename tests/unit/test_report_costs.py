@@ -23,7 +23,7 @@ def view_of(arm, record=DEAR):
 
 def test_a_cost_over_its_limit_stands_first_with_both_amounts_and_the_limit():
     row = view_of("patched-on").rows[0]
-    assert row.description == "the raft I/O thread of the observer took, at its busiest over 3 s"
+    assert row.description == "the raft I/O thread of the observer used, in the busiest 3 s window"
     assert (row.base, row.candidate, row.limit, row.unit, row.standing) == ("1", "97.2", "11", "% of a core", "over")
     assert row.bars.candidate == 120 > row.bars.limit > row.bars.base
 
@@ -64,7 +64,7 @@ def test_only_what_has_a_cost_over_its_limit_is_open():
 
 def test_the_nearest_to_their_limits_come_first_and_what_was_not_judged_says_why_and_comes_last():
     standings = [row.standing for row in view_of("patched-on").rows]
-    assert standings == ["over", "within", *["the runs were not decided alike"] * 3]
+    assert standings == ["over", "within", *["the runs were not decided in the same way"] * 3]
 
 
 def test_a_cost_that_the_candidate_was_not_measured_for_has_a_dash_and_no_bar():

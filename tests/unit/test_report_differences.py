@@ -75,7 +75,9 @@ def test_with_one_run_of_each_arm_known_noise_says_what_is_beyond_it_and_how_oft
     ]
     assert known_noise(
         [Contrast("stock", "jar", (flood, replace(flood, scenario="turn1", stock=StockRate(9, 0, 0))))]
-    ) == ("What base's jar logs by chance is known from runs of it, base's own among them: 9 of turn1, 41 of turn2.")
+    ) == (
+        "What base's jar logs by chance is known from its runs, including those of base here: 9 of turn1, 41 of turn2."
+    )
     assert known_noise([Contrast("stock", "jar", (once,))]) == ""
 
 
@@ -131,13 +133,13 @@ def test_of_two_kafkas_warnings_are_listed_floods_first_and_what_only_informs_is
     )
     assert shown.hidden == 0
     assert shown.summary == (
-        "4 message types differ at WARN or worse, one of them a flood; 33 that only inform are counted below."
+        "4 message types differ at WARN or worse, one of them a flood; 33 at lower levels are counted below."
     )
 
 
 def test_of_two_kafkas_that_warn_alike_the_page_says_so(repeated, finding):
     shown = upgraded(repeated, replace(finding, level="INFO"))
-    assert shown.summary == "No message type differs at WARN or worse; 1 that only informs is counted below."
+    assert shown.summary == "No message type differs at WARN or worse; 1 at a lower level is counted below."
     assert view(repeated, replace(finding, level="INFO")).folded == ()
 
 

@@ -40,10 +40,10 @@ def page(*findings, totals=TOTALS):
     ("findings", "headline"),
     [
         ((), "No line differs"),
-        ((FOUND,), "They differ; by how much more than noise is not known"),
+        ((FOUND,), "They differ; it is not known whether by more than noise"),
         (
             (replace(FOUND, significance=Significance.WITHIN, base_runs=(0, 1), candidate_runs=(1,)),),
-            "They differ no more than by noise",
+            "They differ only within the noise",
         ),
         (
             (replace(FOUND, significance=Significance.BEYOND, base_runs=(0, 0), candidate_runs=(1,)),),
@@ -51,18 +51,18 @@ def page(*findings, totals=TOTALS):
         ),
         (
             (replace(FOUND, significance=Significance.UNKNOWN, base_runs=(0, 0, 0), candidate_runs=(262,)),),
-            "They differ; these repeats are too few to separate it from noise",
+            "They differ; there are too few repeats to tell this from noise",
         ),
         (
             (replace(FOUND, significance=Significance.UNKNOWN, base_runs=(0,), candidate_runs=(262, 260)),),
-            "They differ; these repeats are too few to separate it from noise",
+            "They differ; there are too few repeats to tell this from noise",
         ),
         (
             (
                 replace(FOUND, significance=Significance.WITHIN, base_runs=(0, 1), candidate_runs=(1,)),
                 replace(FOUND, significance=Significance.UNKNOWN, base_runs=(0, 0), candidate_runs=(1,)),
             ),
-            "They differ; these repeats are too few to separate it from noise",
+            "They differ; there are too few repeats to tell this from noise",
         ),
     ],
 )
@@ -85,7 +85,7 @@ def test_the_headline_says_how_they_differ(findings, headline):
         (
             UNREAD,
             (replace(FOUND, significance=Significance.WITHIN, base_runs=(0, 1), candidate_runs=(1,)),),
-            "They differ no more than by noise; 1 log was not read",
+            "They differ only within the noise; 1 log was not read",
             "inconclusive",
         ),
     ],
@@ -103,7 +103,7 @@ def test_it_is_never_green_with_a_log_that_nobody_read_and_its_headline_says_so(
         (TOTALS, (FOUND,), "One run of each side"),
         (TOTALS, (), "gc.log was not read"),
         (replace(TOTALS, left_out=()), (), "are masked"),
-        (replace(TOTALS, left_out=()), (replace(FOUND, base_runs=(0, 0)),), "counts and rates"),
+        (replace(TOTALS, left_out=()), (replace(FOUND, base_runs=(0, 0)),), "Counts and rates"),
     ],
 )
 def test_it_says_what_speaks_against_its_headline(totals, findings, against):
@@ -169,9 +169,9 @@ def test_of_two_kafkas_what_only_informs_is_counted_and_what_is_worded_anew_is_n
         TOTALS,
         OUT,
     )
-    assert "1 that only informs is counted below" in unescape(shown)
+    assert "1 at a lower level is counted below" in unescape(shown)
     assert "<li>INFO: 1 message type differs" in shown
-    assert "1 compared as the same, in other words" in shown
+    assert "1 compared as the same, although words or class differ" in shown
     assert 'href="findings.json"' in shown
     assert "logs/findings.json" not in shown
     assert 'href="#findings"' in shown

@@ -49,14 +49,15 @@ def test_nothing_is_said_where_nothing_is_left():
 def test_gaps_are_one_sentence_that_leads_with_what_a_user_is_left_with_and_counts_them():
     gaps = [gap("log-again", AGAIN), gap("start", STALE), gap("write-again", AGAIN)]
     assert shown(gaps).summary == (
-        "In 1 case the candidate goes on with old values after a change and in 2 it repeats itself although nothing "
-        "changed: 3 gaps that its source shows and no claim promises to close (log-again, start and write-again)."
+        "In 1 case the candidate keeps using old values after a change and in 2 it repeats the same step although "
+        "nothing changed: 3 gaps found in its source, which no claim promises to close (log-again, start and "
+        "write-again)."
     )
 
 
 def test_a_gap_of_another_kind_is_counted_too():
     assert shown([gap("read-once", TWICE)]).summary == (
-        "In 1 case the candidate does not do what was looked for in its source: 1 gap that its source shows and no "
+        "In 1 case the candidate does not do what the source audit looked for: 1 gap found in its source, which no "
         "claim promises to close (read-once)."
     )
 
@@ -106,7 +107,7 @@ def test_what_the_audit_finds_in_the_shipped_series_is_of_a_kind_that_a_user_is_
     questions = [each for each in load_claims(SHIPPED).questions if isinstance(each.ask, FollowedBy | OnlyWhenChanged)]
     found = [answer(question, graph_of(parse(files))) for question in questions]
     assert shown([each for each in found if each.standing == "gap"]).summary == (
-        "In 2 cases the candidate goes on with old values after a change and in 2 it repeats itself although nothing "
-        "changed: 4 gaps that its source shows and no claim promises to close (every-update-refreshes, "
+        "In 2 cases the candidate keeps using old values after a change and in 2 it repeats the same step although "
+        "nothing changed: 4 gaps found in its source, which no claim promises to close (every-update-refreshes, "
         "every-truncation-refreshes, refresh-only-on-change and log-only-on-change)."
     )

@@ -27,7 +27,8 @@ def priced(figure="f", base=10.0, candidate=12.0, allowed=20.0, **more):
 def test_what_is_over_its_limit_is_said_and_drawn_first():
     shown = cost_overview(DEAR)
     assert (
-        "over the limit, the raft I/O thread of the observer took, at its busiest over 3 s, in turn2" in shown.sentence
+        "over the limit. The furthest: the raft I/O thread of the observer used, in the busiest 3 s window, in turn2"
+        in shown.sentence
     )
     assert shown.charts[0].over
     assert shown.charts[0].dots[0].candidate_x > LIMIT_X
@@ -37,7 +38,7 @@ def test_the_nearest_is_that_which_takes_most_of_its_room_above_base_and_not_of_
     level, grown = priced("level", 98.0, 98.0, 100.0), priced("grown", 10.0, 15.0, 20.0)
     shown = overview(level, grown)
     assert [chart.id for chart in shown.charts] == ["cost-grown", "cost-level"]
-    assert "takes 50 % of its room above base" in shown.sentence
+    assert "uses 50 % of its room above base" in shown.sentence
     assert shown.charts[0].dots[0].values == "15 (10)"
     assert shown.charts[1].dots[0].candidate_x == BASE_X
 
@@ -66,11 +67,11 @@ def test_a_dot_stays_on_its_picture(base, candidate, allowed):
 @pytest.mark.parametrize(
     "sentence",
     [
-        "A candidate that does not fix what it claims: new-mechanism, turn2 fail on the control, by the claimed name.",
+        "A candidate that does not fix what it claims: on the control, new-mechanism, turn2 fail by the claimed name.",
         "A candidate that fails where base does not: 1 scenario passes on base.",
-        "A candidate that logs otherwise: the logs of 3 pairs of arms were compared line by line.",
-        "A jar that is no drop-in: 3 rules applied; 201 tests, 0 failed.",
-        "Changed code that fails where it runs: 2 of 3 changed lines were run, in 1 of 1 changed methods.",
+        "A candidate that logs differently: the logs of 3 pairs of arms were compared line by line.",
+        "A jar that is not a drop-in: 3 rules applied; 201 tests, 0 failed.",
+        "Changed code that fails when it runs: 2 of 3 changed lines were run, in 1 of 1 changed methods.",
     ],
 )
 def test_what_would_have_been_noticed_is_said_with_what_was_looked_at(sentence):
@@ -81,7 +82,7 @@ def test_a_scenario_that_no_claim_is_about_is_no_evidence_for_one_however_its_co
     record = document()
     about_turn2 = replace(record, claims=tuple(claim for claim in record.claims if claim.scenario == "turn2"))
     assert (record.proving, about_turn2.proving) == (("new-mechanism", "turn2"), ("turn2",))
-    assert "A candidate that does not fix what it claims: turn2 fails on the control, by the claimed name." in noticed(
+    assert "A candidate that does not fix what it claims: on the control, turn2 fails by the claimed name." in noticed(
         about_turn2, 700
     )
     assert replace(record, claims=()).proving == ()

@@ -43,5 +43,5 @@ def test_every_block_of_the_style_ends_where_it_should_since_a_browser_drops_wha
 
 
 def test_commands_in_a_sentence_are_set_as_such_and_nothing_else_becomes_markup():
-    assert coded("`harness rollout` asks that.") == Markup("<code>harness rollout</code> asks that.")
+    assert coded("`harness rollout` tests both.") == Markup("<code>harness rollout</code> tests both.")
     assert coded("`<b>` & a lone ` stay text") == Markup("<code>&lt;b&gt;</code> &amp; a lone ` stay text")

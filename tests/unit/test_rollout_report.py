@@ -165,7 +165,12 @@ def test_the_timeline_shows_whose_jars_a_node_was_seen_to_run_and_none_where_all
 
 def test_the_page_says_what_going_back_means_and_what_the_commands_printed_with_nothing_of_it_markup():
     shown = whole_page(sample.whole_rollout())
-    for words in (*sample.FEATURES.told, "3.9-IV0 (21)", "metadata.version was upgraded to 30.", "exit 1, as was said"):
+    for words in (
+        *sample.FEATURES.told,
+        "3.9-IV0 (21)",
+        "metadata.version was upgraded to 30.",
+        "exit 1, as predicted",
+    ):
         assert words in shown
     assert "Nodes restarted after that: 1." in shown
     assert "--bootstrap-server &#34;$BROKERS&#34; upgrade" in shown

@@ -177,7 +177,7 @@ def test_a_resource_that_the_host_was_short_of_is_reported_among_the_steps() -> 
     writer = JournalWriter()
     writer.at(9, HostShort("disk: only 3 MiB are free"))
     step = drawn_from(writer, 10).steps[0]
-    assert (step.kind, step.text, step.start) == ("host", "held the run back: disk: only 3 MiB are free", 9)
+    assert (step.kind, step.text, step.start) == ("host", "slowed the run down: disk: only 3 MiB are free", 9)
 
 
 def test_a_step_that_was_not_needed_is_not_notable() -> None:
