@@ -206,7 +206,7 @@ class StepRunner:
             return last.testable
 
         if not wait_until(can_tell, _SETTLES_SECONDS, POLL_SECONDS):
-            story = f"{condition.description}: nobody could tell within {_SETTLES_SECONDS:g} s{_because(last)}"
+            story = f"{condition.description}: not determined within {_SETTLES_SECONDS:g} s{_because(last)}"
             self._unmet_guard(TESTABLE, story, self._recorder.write(StepChanged("guard", story, "unmet")))
         return last.ok
 
@@ -241,7 +241,7 @@ class StepRunner:
         final = last if last.final else condition.sample(self._world)
         if not final.testable:  # a lost quorum must not pass for a lost observer
             self._check_seen(final)
-            self._unmet_guard(TESTABLE, f"{story}, and at its end the cluster was in no state to be tested", line)
+            self._unmet_guard(TESTABLE, f"{story}, and after that the cluster was not in a testable state", line)
         node = condition.node.find(self._world) if isinstance(condition, AboutNode) else None
         self._recorder.expectation_unmet(Incident(IncidentKind.EXPECTATION_UNMET, named, story), line, node)
         raise PlanEnded
@@ -296,14 +296,14 @@ class StepRunner:
 
     def _story(self, condition: Condition, within: float, took: float, last: Sample) -> str:
         phase = f", in phase “{self.phase}”" if self.phase else ""
-        when = "not at the first time" if last.final else f"not within {self._bound_in_words(within, took)}"
+        when = "not on the first try" if last.final else f"not within {self._bound_in_words(within, took)}"
         return f"{condition.description}: {when}{phase}{_because(last)}"
 
     def _bound_in_words(self, within: float, took: float) -> str:
         if took < within + _STRETCH_SECONDS:
             return f"{within:g} s"
         slowness = self._world.slowness(self._world.step_began)
-        return f"{within:g} s, made {took:.0f} s on a slow host ({slowness.reason})"
+        return f"{within:g} s, extended to {took:.0f} s on a slow host ({slowness.reason})"
 
     @property
     def _node_died(self) -> bool:

@@ -118,8 +118,8 @@ def _waiting(intervals: Sequence[HostInterval], seconds: float) -> Slowness:
     own, others = _used(intervals, seconds)
     share = min(waited / seconds, 1.0)
     reason = (
-        f"processor: node {node} ({thread}) waited for one for {share:.0%} of {seconds:.0f} s, in which its cluster "
-        f"used {own:.1f} of {intervals[-1].processors} and others used {others:.1f}"
+        f"processor: node {node} ({thread}) waited for a processor for {share:.0%} of {seconds:.0f} s, while its "
+        f"cluster used {own:.1f} of {intervals[-1].processors} processors and other processes used {others:.1f}"
     )
     return Slowness(share * blame_of_others(own, others), reason)
 
@@ -127,12 +127,12 @@ def _waiting(intervals: Sequence[HostInterval], seconds: float) -> Slowness:
 def _clock(intervals: Sequence[HostInterval]) -> Slowness:
     slowdown = min(each.slowdown for each in intervals)
     share = max(0.0, 1 - _ORDINARY_SLOWDOWN / slowdown)
-    return Slowness(share, f"processor: it is {slowdown:.1f} times slower than before the first run")
+    return Slowness(share, f"processor: {slowdown:.1f} times slower than before the first run")
 
 
 def _quota(intervals: Sequence[HostInterval], seconds: float) -> Slowness:
     share = min(sum(each.throttled for each in intervals) / seconds, 1.0)
-    reason = f"processor: the quota of the harness's cgroup held everything back for {share:.0%} of {seconds:.0f} s"
+    reason = f"processor: the quota of the harness's cgroup throttled everything for {share:.0%} of {seconds:.0f} s"
     return Slowness(share * blame_of_others(*_used(intervals, seconds)), reason)
 
 

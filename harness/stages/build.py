@@ -55,10 +55,10 @@ def build(run_dir: Path, toolbox: Toolbox, reporter: Reporter, *, nodes: bool = 
     modes = {Mode.KRAFT} if is_roll else {each.topology.mode for each in inputs.scenarios}
     check_sides(inputs.sides, request.arms, toolbox, is_roll=is_roll, modes=modes if nodes else ())
     if nodes and inputs.passed_over:
-        reporter.report(f"not asked, since no nodes are started in their mode: {', '.join(inputs.passed_over)}")
+        reporter.report(f"scenarios not run, since no nodes are started in their mode: {', '.join(inputs.passed_over)}")
     if nodes and inputs.claims_elsewhere:
         told = (f"{claim} ({option})" for claim, option in inputs.claims_elsewhere.items())
-        reporter.report(f"not asked, since their scenarios are of other suites: {', '.join(told)}")
+        reporter.report(f"claims not tested, since their scenarios are of other suites: {', '.join(told)}")
     for line in what_lacks(inputs.sides, toolbox):
         reporter.report(line)
     if inputs.setup.waivers:

@@ -38,7 +38,7 @@ def recognised(request: Request, inputs: Inputs, toolbox: Toolbox, reporter: Rep
     version = inputs.sides.candidate.version
     if inputs.suspected and version not in locked_versions():
         reporter.report(
-            f"whether the jar is of a series is known only with the lock of Kafka {version}: `harness lock {version}`"
+            f"the lock of Kafka {version} is needed to see whether the jar is of a series: `harness lock {version}`"
         )
         reporter.report(describe(inputs.kind, []))
         return inputs
@@ -55,10 +55,10 @@ def recognised(request: Request, inputs: Inputs, toolbox: Toolbox, reporter: Rep
 
 def describe(kind: CandidateKind, lacks: list[str]) -> str:
     """Return what a given jar is, and what is asked of it; `lacks` says of each series what the jar lacks of it."""
-    known = f"the jar is not {' nor '.join(lacks)}" if lacks else "the jar is not held against any series"
+    known = f"the jar is not {' nor '.join(lacks)}" if lacks else "the jar was not compared with any series"
     if kind is CandidateKind.UNKNOWN:
-        return f"{known}: asked is whether anything is worse"
-    return f"{known}: it is judged by its claims, and by what it does" if lacks else "the jar is judged by its claims"
+        return f"{known}: the question is whether anything is worse"
+    return f"{known}: it is judged by its claims and by its behaviour" if lacks else "the jar is judged by its claims"
 
 
 def _lack(jar: Path, folder: Path, builder: str, side: Side, toolbox: Toolbox, reporter: Reporter) -> str:

@@ -93,7 +93,7 @@ def coverage(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> None:
     question = _question_of(run_dir, toolbox, reporter)
     if question is None:
         return
-    reporter.stage("which changed lines are reached")
+    reporter.stage("measuring which changed lines are reached")
     with timed(question.directory, "coverage"):
         try:
             found = _cover(question)
@@ -128,7 +128,7 @@ def _run_ahead(search: _Search, cell: PlannedRun, cancellation: Cancellation) ->
     try:
         if _is_complete(search.known()):
             return
-        report(f"{name} begins in a place that is left")
+        report(f"{name} starts in a slot that no judged run needs any more")
         result = run_cell(cell, search.question.runs.path, lambda _: None, cancellation)
         report(f"{name}: {result.label} in {duration(result.seconds)}")
     except HarnessError:  # which `coverage` meets as well, and reports
@@ -177,7 +177,7 @@ def _look(search: _Search) -> Coverage:
     jobs = search.question.directory.request.read().jobs
     waiting, known = left_to_do(search.cells, runs, reporter), search.known()
     if waiting and not _is_complete(known):
-        reporter.report(f"{len(waiting)} runs with JaCoCo's agent at most, {jobs} at a time, which judge nothing")
+        reporter.report(f"up to {len(waiting)} runs with JaCoCo's agent, {jobs} at a time; they decide nothing")
     while waiting and not _is_complete(known):
         batch, waiting = waiting[:jobs], waiting[jobs:]
         carry_out(batch, runs, jobs, reporter, "")
@@ -185,7 +185,7 @@ def _look(search: _Search) -> Coverage:
     if not waiting:
         return known
     ran = f"{len(search.cells) - len(waiting)} of {len(search.cells)} scenarios"
-    said = f"{ran} were run for this: they enter each changed method."
+    said = f"{ran} were run for this: together they enter every changed method."
     return replace(known, gap=" ".join(filter(None, (said, known.gap))))
 
 

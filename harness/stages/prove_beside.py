@@ -94,9 +94,9 @@ class _TestsBeside:
         patience = math.inf if self._background.lift() else _PATIENCE_SECONDS
         wait_until(self._result.done, patience)  # in steps, so that Ctrl-C is seen
         if not self._result.done() or self._result.exception() or self._result.result().failed:
-            self._reporter.report("not all tests passed beside the clusters: they are run again, on their own")
+            self._reporter.report("not all tests passed while clusters ran: all are run again, alone")
             return None
-        self._reporter.report(f"beside the clusters: {describe_tests(self._result.result())}")
+        self._reporter.report(f"run beside the clusters: {describe_tests(self._result.result())}")
         return self._result.result()
 
     def _test(self) -> TestsProof:

@@ -53,18 +53,18 @@ def take_base(
                     continue
                 _take(directory, base, kept, *found)
         except DamagedEntryError as error:
-            reporter.report(f"{scenario}: base is run anew. {error}")
+            reporter.report(f"{scenario}: base is run again. {error}")
             continue
         origin = found[0]
         runs = f"{counted(len(base), 'run')} of {', '.join(dict.fromkeys(cell.key.arm for cell in base))}"
-        reporter.report(f"{scenario}: {runs} of {origin.minute} taken over; costs are not judged against them")
+        reporter.report(f"{scenario}: {runs} taken over from {origin.minute}; costs are not compared with them")
 
 
 def _take(directory: RunDirectory, base: Sequence[PlannedRun], kept: KeptResults, origin: Origin, copies: Path) -> None:
     for cell in base:
         if why := _unfit(copies, cell):
             kept.drop(origin.inputs)
-            raise DamagedEntryError(f"What was kept of {cell.key.folder} is removed: {why}.")
+            raise DamagedEntryError(f"The kept result of {cell.key.folder} was removed: {why}.")
     for cell in base:
         run = RunDirectory(copies).run(cell.key)
         run.result.write(replace(run.result.read(), origin=origin))

@@ -62,11 +62,11 @@ def take_proof(case: ProofCase, reporter: Reporter) -> KnownProof | None:
         with kept_in(case.cache).taken(_digest(case), case.directory.path) as found:
             taken = _taken(case, *found) if found else None
     except DamagedEntryError as error:
-        reporter.report(f"the jar is proved anew. {error}")
+        reporter.report(f"the jar is proved again. {error}")
         return None
     if taken and taken.tests.origin:
         origin, tests = taken.tests.origin, counted(taken.tests.count, "test")
-        reporter.report(f"taken over from {origin.minute} in {origin.made_in}: this very jar, and {tests} that passed")
+        reporter.report(f"taken over from {origin.minute} in {origin.made_in}: the proof of this jar, {tests} passed")
     return taken
 
 
@@ -87,7 +87,7 @@ def _taken(case: ProofCase, origin: Origin, copies: Path) -> KnownProof:
 
 def _refused(case: ProofCase, origin: Origin, why: str) -> DamagedEntryError:
     kept_in(case.cache).drop(origin.inputs)
-    return DamagedEntryError(f"What was kept of it is removed: {why.rstrip('.')}.")
+    return DamagedEntryError(f"Its kept proof was removed: {why.rstrip('.')}.")
 
 
 def keep_proof(case: ProofCase, dropin: DropIn, answers: tuple[AuditAnswer, ...], tests: TestsProof) -> None:

@@ -58,7 +58,7 @@ def take_reach(directory: RunDirectory, digest: str, kept: KeptResults, reporter
             known = replace(RecordFile(copies / _RECORD, Coverage).read(), origin=origin)
     except HarnessError as error:
         kept.drop(digest)
-        reporter.report(f"which changed lines are reached is measured anew. {error}")
+        reporter.report(f"measuring again which changed lines are reached. {error}")
         return
     directory.proof(build).coverage.write(known)
     reporter.report(f"which changed lines are reached: taken over from {origin.minute}")

@@ -16,7 +16,7 @@ from harness.stages.tests_weighed import with_gap
 from harness.stages.what_nobody_misses import Thing, missed_by_nobody
 
 _MOST_NAMED = 3
-_NOBODY = "which changed and which no other jar can miss"
+_NOBODY = "which changed and which no other jar uses"
 
 
 def fitted(tests: TestsProof, differences: Iterable[Difference]) -> TestsProof:
@@ -29,7 +29,7 @@ def fitted(tests: TestsProof, differences: Iterable[Difference]) -> TestsProof:
     failed = tuple(_excused(each, thing) for each, thing in zip(tests.failed, why, strict=True))
     missed = listed(sorted({thing.title for thing in unfit}), _MOST_NAMED)
     says = (
-        f"{len(unfit)} of {counted(tests.count, 'test')} could not be asked of the jar: they go by {missed}, {_NOBODY}."
+        f"{len(unfit)} of {counted(tests.count, 'test')} do not apply to the jar: they depend on {missed}, {_NOBODY}."
     )
     return with_gap(replace(tests, failed=failed), says)
 
@@ -44,4 +44,4 @@ def _unfit(failed: FailedTest, changed: Sequence[Thing]) -> Thing | None:
 
 
 def _excused(failed: FailedTest, thing: Thing | None) -> FailedTest:
-    return replace(failed, excuse=f"it goes by {thing.title}, {_NOBODY}") if thing else failed
+    return replace(failed, excuse=f"it depends on {thing.title}, {_NOBODY}") if thing else failed

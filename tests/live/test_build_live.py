@@ -137,7 +137,7 @@ def test_the_series_is_recognised_whoever_compiled_it(bench, patched, toolbox, t
 def test_the_release_and_a_jar_that_lacks_a_part_of_the_series_are_unknown(bench, patched, release, toolbox, tmp_path):
     kind, arms, line = kind_of(release.raft_jar, tmp_path / "stock", toolbox)
     assert (kind, arms) == (CandidateKind.UNKNOWN, ["stock", "jar"])
-    assert f"(it lacks the key {CLAIMED.flag}): asked is whether anything is worse" in line
+    assert f"(it lacks the key {CLAIMED.flag}): the question is whether anything is worse" in line
     part = tmp_path / f"kafka-raft-{VERSION}.jar"
     name = "org/apache/kafka/raft/RequestManager.class"
     with zipfile.ZipFile(bench.directory.path / patched.jar) as jar, zipfile.ZipFile(release.raft_jar) as stock:

@@ -64,7 +64,7 @@ def test_a_second_verification_of_the_shipped_series_runs_the_candidate_alone(
     assert told in " ".join(done.stdout.split())
     assert "3 runs of stock" in told
     assert f" {tests_of_series} tests that passed on it" in told
-    assert "which of its changed lines are reached" in told
+    assert "the record of which changed lines are reached" in told
     assert "tests, 0 failed" not in done.stdout
     assert "JaCoCo" not in done.stdout
     assert {(each["base"], each["candidate"]) for each in again["contrasts"]} >= {("stock", "patched-on")}
@@ -95,7 +95,7 @@ def test_base_runs_anew_with_fresh_and_where_what_was_kept_is_damaged(tmp_path):
     damaged = harness("verify", *SHORT, "--out", "damaged", cwd=tmp_path)
     assert damaged.returncode == UNDECIDED, damaged.stdout + damaged.stderr
     said = " ".join(damaged.stdout.split())
-    assert "new-mechanism: base is run anew. " in said
+    assert "new-mechanism: base is run again. " in said
     assert "was damaged and is removed: " in said
     assert taken_over(verdict_of(tmp_path / "damaged")) == set()
     assert verdict_of(tmp_path / "damaged")["costs"]

@@ -96,7 +96,7 @@ def test_a_jar_without_claims_that_is_of_no_series_is_unknown_and_claims_nothing
     assert (found.setup.claims, found.setup.series, found.setup.flag_key) == ("", "", "")
     assert line.endswith(
         "the jar is not of the series dynamic-bootstrap (it lacks the key x) nor of the series dynamic-bootstrap-v2 "
-        "(it lacks the key x): asked is whether anything is worse"
+        "(it lacks the key x): the question is whether anything is worse"
     )
 
 
@@ -112,7 +112,7 @@ def test_a_jar_judged_without_claims_is_held_against_no_series(jar, lack):
     lack[0] = ""
     found, line = identify(Request(jar=jar, claims="none"))
     assert (found.kind, found.setup.claims) == (CandidateKind.UNKNOWN, "")
-    assert "asked is whether anything is worse" in line
+    assert "the question is whether anything is worse" in line
 
 
 def test_a_jar_with_a_claims_file_of_the_users_is_claimed(jar, own_claims, lack):
@@ -126,7 +126,7 @@ def test_a_series_claims_make_a_jar_one_of_the_series_only_where_it_declares_all
     request = Request(jar=jar, claims=str(SHIPPED / "claims.toml"))
     other, line = identify(request)
     assert (other.kind, other.claims.flag) == (CandidateKind.CLAIMED, KEY)
-    assert "(it lacks the key x): it is judged by its claims, and by what it does" in line
+    assert "(it lacks the key x): it is judged by its claims and by its behaviour" in line
     lack[0] = ""
     assert identify(request)[0].kind is CandidateKind.SERIES
 
@@ -134,7 +134,11 @@ def test_a_series_claims_make_a_jar_one_of_the_series_only_where_it_declares_all
 @pytest.mark.parametrize(
     ("claims", "kind", "asked"),
     [
-        ("", CandidateKind.UNKNOWN, "the jar is not held against any series: asked is whether anything is worse"),
+        (
+            "",
+            CandidateKind.UNKNOWN,
+            "the jar was not compared with any series: the question is whether anything is worse",
+        ),
         (str(SHIPPED / "claims.toml"), CandidateKind.CLAIMED, "the jar is judged by its claims"),
     ],
 )
@@ -144,7 +148,7 @@ def test_a_jar_in_a_kafka_that_is_not_locked_is_held_against_no_series_and_how_t
     kafka = whole_kafka(tmp_path / "kafka", "3.9.77-acme")
     found, line = identify(Request(jar=jar, base_dist=kafka, claims=claims))
     assert found.kind is kind
-    assert "whether the jar is of a series is known only with the lock of Kafka 3.9.77: `harness lock 3.9.77`" in line
+    assert "the lock of Kafka 3.9.77 is needed to see whether the jar is of a series: `harness lock 3.9.77`" in line
     assert line.endswith(asked)
 
 
@@ -153,7 +157,7 @@ def test_a_jar_of_a_version_without_a_series_is_unknown_and_no_mistake(tmp_path,
     other = jar.rename(tmp_path / "kafka-raft-4.1.2.jar")
     found, line = identify(Request(jar=other, kafka_version="4.1.2"))
     assert found.kind is CandidateKind.UNKNOWN
-    assert line.endswith("the jar is not held against any series: asked is whether anything is worse")
+    assert line.endswith("the jar was not compared with any series: the question is whether anything is worse")
 
 
 def test_the_kind_is_declared_and_a_folder_of_before_is_taken_for_a_series():

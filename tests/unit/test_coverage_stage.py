@@ -109,7 +109,9 @@ def test_no_more_scenarios_run_once_each_changed_method_was_entered(run_dir, ran
     RunDirectory(run_dir).declaration.write(replace(ASKED, scenarios=asked))
     stage.coverage(run_dir, TOOLBOX, QUIET)
     assert [cell.key.scenario for cell, _ in ran] == ["turn2", "turn1"], "two clusters run side by side"
-    assert written(run_dir).gap.startswith("2 of 3 scenarios were run for this: they enter each changed method.")
+    assert written(run_dir).gap.startswith(
+        "2 of 3 scenarios were run for this: together they enter every changed method."
+    )
 
 
 def test_lines_are_written_with_the_scenarios_that_ran_them_and_what_gave_no_data_is_reported(run_dir, ran):
@@ -227,7 +229,9 @@ def test_runs_ahead_end_once_each_changed_method_was_entered(run_dir, ran, ahead
         errand(Cancellation())
     stage.coverage(run_dir, TOOLBOX, QUIET)
     assert [cell.key.scenario for cell, _ in ran] == ahead == ["turn2"]
-    assert written(run_dir).gap.startswith("1 of 3 scenarios were run for this: they enter each changed method.")
+    assert written(run_dir).gap.startswith(
+        "1 of 3 scenarios were run for this: together they enter every changed method."
+    )
 
 
 def test_runs_ahead_know_the_changed_methods_before_the_proof_is_there(run_dir, ran, ahead, monkeypatch):

@@ -477,7 +477,7 @@ def test_a_wrong_answer_that_is_final_is_not_asked_for_again(tmp_path):
     condition.sample = answer
     result, events, _ = run(tmp_path, expect(condition, "error_is_exact", within="20s"))
     assert (result.outcome, result.expectation, looks) == (Outcome.FAILED, "error_is_exact", [0])
-    assert result.reason == "it is so: not at the first time (none, not fenced)"
+    assert result.reason == "it is so: not on the first try (none, not fenced)"
     (step,) = [event for event in events if isinstance(event, StepChanged) and event.name == "error_is_exact"]
     assert (step.status, step.seconds < 1) == ("unmet", True)
 
@@ -516,7 +516,7 @@ def test_a_bound_that_was_made_longer_is_stated_as_it_was_and_as_it_became(tmp_p
     slow(0.55)
     result, *_ = run(tmp_path, expect(Looks(False), "observer_recovers", within="2s"))
     assert (result.outcome, result.expectation) == (Outcome.FAILED, "observer_recovers")
-    assert "it is so: not within 2 s, made 3 s on a slow host (processor: none)" in result.reason
+    assert "it is so: not within 2 s, extended to 3 s on a slow host (processor: none)" in result.reason
 
 
 @pytest.mark.parametrize("add", [guard(Looks(False)), expect(Looks(False)), do(Deed(ActionFailed("no way")))])

@@ -625,7 +625,7 @@ def test_a_host_on_which_next_to_nothing_gets_done_spoils_the_run(record, monkey
     monitor._measure()
     monitor._measure()
     assert [kind for kind, _ in record.stories] == [IncidentKind.HOST_STALLED]
-    assert record.stories[0][1].startswith("processor: node 1 (raft) waited for one for 95%")
+    assert record.stories[0][1].startswith("processor: node 1 (raft) waited for a processor for 95%")
 
 
 def voters_run(*nodes):

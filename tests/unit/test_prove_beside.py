@@ -82,7 +82,7 @@ def test_tests_that_pass_beside_the_clusters_count(monkeypatch):
     with stage.proving():
         assert not stage.written
     assert (stage.written, stage.beside) == ([PASSED], [True])
-    assert "beside the clusters: 2 tests, 0 failed" in stage.said.getvalue()
+    assert "run beside the clusters: 2 tests, 0 failed" in stage.said.getvalue()
 
 
 @pytest.mark.parametrize("answer", [FAILED, HarnessError("The tests cannot be counted."), OSError("broken")])
@@ -92,7 +92,7 @@ def test_whatever_else_comes_of_them_is_asked_again_on_its_own(monkeypatch, answ
         pass
     assert (stage.written, stage.beside) == ([PASSED], [True, False])
     assert stage.asked_later == [(), ("3.9.2",)], "what fails beside the clusters is nothing to ask others about"
-    assert "they are run again, on their own" in stage.said.getvalue()
+    assert "all are run again, alone" in stage.said.getvalue()
 
 
 def test_what_fails_on_its_own_too_is_the_answer(monkeypatch):

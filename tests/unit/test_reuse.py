@@ -183,16 +183,16 @@ def test_the_reader_is_told_what_was_taken_over_from_when_and_how_to_have_it_ane
     bench.verify("first")
     record = bench.verify("second")
     (told,) = record.reused
-    assert told.startswith("Not run anew, but taken over from the verification of 20")
-    what = "2 runs of stock (turn1, turn2), against which no costs are judged"
-    assert told.endswith(f" UTC in {bench.root / 'first'}: {what}. --fresh runs it all.")
+    assert told.startswith("Not run again, but taken over from the verification of 20")
+    what = "2 runs of stock (turn1, turn2), with which no costs are compared"
+    assert told.endswith(f" UTC in {bench.root / 'first'}: {what}. Use --fresh to run everything.")
     assert told in bench.said
     report = RunDirectory(bench.root / "second").report.read_text()
     assert what in report
     assert "as expected, 1 of 1, taken over from 20" in report or "no claim, 1 of 1, taken over from 20" in report
     junit = RunDirectory(bench.root / "second").junit.read_text()
     assert junit.count("PASSED; taken over from an earlier verification") == 2
-    assert "Not run anew, but taken over" in RunDirectory(bench.root / "second").summary.read_text()
+    assert "Not run again, but taken over" in RunDirectory(bench.root / "second").summary.read_text()
 
 
 def test_costs_are_never_judged_against_a_base_that_did_not_run_beside_and_a_ship_says_so(bench: Bench) -> None:
@@ -202,8 +202,8 @@ def test_costs_are_never_judged_against_a_base_that_did_not_run_beside_and_a_shi
     second = bench.verify("second")
     assert (second.verdict, second.costs) == (Verdict.SHIP, ())
     (gap,) = [each for each in second.not_tested if "osts" in each]
-    assert gap.startswith("Costs were not judged in turn1, turn2: the runs of stock there are of 20")
-    assert "6 figures of this very candidate were held against theirs then, none of which was over its limit" in gap
+    assert gap.startswith("Costs were not judged in turn1, turn2: the runs of stock there are from 20")
+    assert "6 figures of this same candidate were compared with them then, and none was over its limit" in gap
     assert bench.verify("anew", fresh=True).verdict is Verdict.HOLD
 
 
@@ -325,7 +325,7 @@ def test_a_damaged_entry_is_said_to_be_so_and_base_is_run_anew(bench: Bench) -> 
     journal.write_bytes(journal.read_bytes() + b" ")
     bench.verify("second")
     assert bench.ran == ["turn1 on stock", "turn1 on jar", "turn2 on jar"]
-    assert "turn1: base is run anew. " in bench.said
+    assert "turn1: base is run again. " in bench.said
     assert "was damaged and is removed: " in bench.said
     bench.verify("third")
     assert bench.ran == CANDIDATE, "what was run anew takes its place"
@@ -342,7 +342,7 @@ def test_an_entry_whose_run_contradicts_its_seal_is_refused_though_its_list_agre
     listed.write_text(json.dumps(document))
     bench.verify("second")
     assert "turn1 on stock" in bench.ran
-    assert "What was kept of runs/turn1/stock/1 is removed: " in bench.said
+    assert "The kept result of runs/turn1/stock/1 was removed: " in bench.said
 
 
 def test_results_that_lie_in_the_folder_stay_when_a_verification_is_gone_on_with(bench: Bench) -> None:
@@ -372,7 +372,9 @@ def test_which_changed_lines_are_reached_is_taken_over_and_said_so(bench: Bench)
     assert record.coverage
     assert record.coverage.lines == (ReachedLine("A.java", 1, "x", ("turn1",)),)
     (told,) = record.reused
-    assert told.endswith("no costs are judged; which of its changed lines are reached. --fresh runs it all.")
+    assert told.endswith(
+        "no costs are compared; the record of which changed lines are reached. Use --fresh to run everything."
+    )
     bench.verify("third", coverage=True, fresh=True)
     assert bench.ran == [*ALL, "coverage"]
 
@@ -407,7 +409,7 @@ def test_damaged_reached_lines_are_measured_anew(bench: Bench) -> None:
     path.write_text("{")
     bench.verify("second", coverage=True)
     assert bench.ran == [*CANDIDATE, "coverage"]
-    assert "which changed lines are reached is measured anew. " in bench.said
+    assert "measuring again which changed lines are reached. " in bench.said
 
 
 @pytest.fixture

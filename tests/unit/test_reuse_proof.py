@@ -112,7 +112,7 @@ def test_what_passed_is_taken_over_with_its_reports_and_said_so(proofs: Proofs) 
     assert taken.tests.origin.made_in == str(proofs.root / "first")
     assert (proofs.root / "second/proof/patched/junit/TEST-a.xml").read_bytes() == b"<testsuite/>"
     assert "taken over from 20" in proofs.said.getvalue()
-    assert f"UTC in {proofs.root / 'first'}: this very jar, and 882 tests that passed" in proofs.said.getvalue()
+    assert f"UTC in {proofs.root / 'first'}: the proof of this jar, 882 tests passed" in proofs.said.getvalue()
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_damaged_reports_are_said_to_be_so_and_the_tests_run(proofs: Proofs) -> 
     (report,) = (proofs.root / "cache").rglob("TEST-a.xml")
     report.write_bytes(b"<testsuite failures='1'/>")
     assert proofs.take() is None
-    assert "the jar is proved anew. " in proofs.said.getvalue()
+    assert "the jar is proved again. " in proofs.said.getvalue()
     assert not list((proofs.root / "cache").rglob("proof.json"))
 
 
@@ -182,5 +182,5 @@ def test_a_record_that_says_anything_else_than_that_all_passed_is_refused(
         origin_now(case.directory.path, proofs.record.parents[1].name), {"proof.json": failed, "junit/x": b""}
     )
     assert proofs.take() is None
-    assert "What was kept of it is removed: " in proofs.said.getvalue()
+    assert "Its kept proof was removed: " in proofs.said.getvalue()
     assert not list((proofs.root / "cache").rglob("proof.json"))

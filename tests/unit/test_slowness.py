@@ -23,8 +23,8 @@ def test_many_short_waits_count_as_one_long_one_does():
     found = slowness_of(short)
     assert found.is_starved
     assert found.reason == (
-        "processor: node 3 (kafka-3-raft-io) waited for one for 80% of 10 s, in which its cluster used 0.2 of 2 "
-        "and others used 1.7"
+        "processor: node 3 (kafka-3-raft-io) waited for a processor for 80% of 10 s, while its cluster used 0.2 of 2 "
+        "processors and other processes used 1.7"
     )
 
 
@@ -52,8 +52,8 @@ def test_the_more_a_cluster_uses_the_less_is_the_hosts_doing(own, more, others):
         ({"io": 0.7}, "disk: everything on this host waited for it for 70% of 10 s"),
         ({"memory": 0.7}, "memory: everything on this host waited for it for 70% of 10 s"),
         ({"available": 2**20}, "memory: only 1 MiB were left on this host"),
-        ({"throttled": 0.7, "own": 0.4}, "processor: the quota of the harness's cgroup held everything back for 70%"),
-        ({"slowdown": 7.0}, "processor: it is 7.0 times slower than before the first run"),
+        ({"throttled": 0.7, "own": 0.4}, "processor: the quota of the harness's cgroup throttled everything for 70%"),
+        ({"slowdown": 7.0}, "processor: 7.0 times slower than before the first run"),
     ],
 )
 def test_the_resource_that_held_nodes_back_is_named(measured, resource):

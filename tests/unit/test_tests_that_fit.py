@@ -70,9 +70,9 @@ def assert_excused(difference, failure, named):
     tests = seen(difference, failure)
     (excused,) = tests.failed
     assert not excused.blocks
-    assert excused.excuse == f"it goes by {named}, which changed and which no other jar can miss"
-    why = f"they go by {named}, which changed and which no other jar can miss."
-    assert tests.gap == f"1 of 9 tests could not be asked of the jar: {why}"
+    assert excused.excuse == f"it depends on {named}, which changed and which no other jar uses"
+    why = f"they depend on {named}, which changed and which no other jar uses."
+    assert tests.gap == f"1 of 9 tests do not apply to the jar: {why}"
 
 
 IN_ONE = f"(a.BTest and {STATE} are in unnamed module of loader 'app')"
@@ -193,7 +193,7 @@ def test_many_members_are_counted():
     failures = tuple(failed(f"NoSuchMethodError: 'void {name[:-1]}'") for name in names)
     tests = fitted(TestsProof(TestScope.ALL, RAN, failed=failures, gap="One."), map(gone, names))
     assert tests.gap.startswith(
-        "One. 5 of 9 tests could not be asked of the jar: they go by LeaderState.m0(), LeaderState.m1(),"
+        "One. 5 of 9 tests do not apply to the jar: they depend on LeaderState.m0(), LeaderState.m1(),"
     )
     assert "LeaderState.m2() and 2 more, which changed" in tests.gap
 

@@ -69,12 +69,12 @@ _WORST_FIRST = (Severity.FAIL, Severity.WARNING, Severity.NOTE)
 _COMPILER = {
     Reading.INSTRUCTIONS: "",
     Reading.OPERATIONS: (
-        "the candidate's compiler is none of the baselines': of its methods is compared what each uses, computes and "
-        "compares, not the order of it"
+        "no baseline was compiled by the candidate's compiler: methods are compared by what they use, compute and "
+        "compare, not by the order in which they do so"
     ),
     Reading.USES: (
-        "the candidate's compiler is none of the baselines' and turns conditions its own way: of its methods is "
-        "compared what each uses, so that another constant or comparison would not be seen"
+        "no baseline was compiled by the candidate's compiler, which arranges conditions in its own way: methods are "
+        "compared only by what they use, so a changed constant or comparison is not noticed"
     ),
 }
 _OTHER_KAFKA = "The jar does not fit this Kafka or this Java: check which version it was built for, and --java-home."
@@ -267,6 +267,6 @@ def _notes(subject: Subject, candidate: Classes, comparison: Comparison) -> tupl
     nearest_baseline = f"closest baseline: {nearest.label}, with {same} of {len(candidate)} classes identical"
     read = tuple(filter(None, (nearest_baseline, _COMPILER[comparison.reading])))
     if subject.named is None:
-        return *read, "nothing says which classes may change: what changed in each is described"
+        return *read, "neither series nor claims name the classes that may change: the changes in each are described"
     named = f"{len(subject.named)} of {len(nests(candidate))} top-level classes may change, as the series or claims say"
     return *read, named
