@@ -22,9 +22,9 @@ from harness.toolbox.toolbox import Toolbox
 _MEMORY_GIB = 4
 _DISK_GIB = 3
 _ENGINE = (
-    "Builds with Gradle in containers and nodes in containers (`--runtime container`) need one, and nothing else does: "
-    "install docker.io (Debian) or Docker, start dockerd, and join the group docker or set DOCKER_HOST to an engine of "
-    "your own; docs/containers.md has a way without host networking."
+    "Only builds with Gradle in containers and nodes in containers (`--runtime container`) need one: install docker.io "
+    "(Debian) or Docker, start dockerd, and join the group docker or set DOCKER_HOST to an engine of your own; "
+    "docs/containers.md shows how to do without host networking."
 )
 _IMAGE = "Make one: `harness image build`, or quicker `harness image build --host-bind`."
 
@@ -59,7 +59,7 @@ def _system() -> HostCheck:
     linux = platform.system() == "Linux"
     seen = f"{platform.system()} {platform.release()}, Python {platform.python_version()}"
     return HostCheck(
-        "system", linux, seen, "" if linux else "Run on Linux: nodes are bound to the harness's life by prctl."
+        "system", linux, seen, "" if linux else "Run on Linux: its prctl ends the nodes when the harness ends."
     )
 
 
@@ -94,15 +94,13 @@ def _disk(cache: Path) -> HostCheck:
 
 def _cpus() -> HostCheck:
     count = min(len(os.sched_getaffinity(0)), quota_processors())
-    fix = (
-        "" if count > 1 else "Expect runs that end as INCONCLUSIVE (host_not_starved); give the harness two processors."
-    )
+    fix = "" if count > 1 else "Some runs may end as INCONCLUSIVE (host_not_starved); give the harness two processors."
     return HostCheck("processors", count > 1, f"{count:g}", fix, needed=False)
 
 
 def _compiler() -> HostCheck:
     javac = shutil.which("javac")
-    fix = "" if javac else "Without a JDK patches are built with ecj; install a JDK for javac's own class files."
+    fix = "" if javac else "Without a JDK, patches are compiled with ecj; install a JDK to get javac's class files."
     return HostCheck("javac", javac is not None, javac or "not found", fix, needed=False)
 
 
@@ -127,7 +125,5 @@ def _engine() -> HostCheck:
     except HarnessError as error:
         return HostCheck("container engine", False, error.message, _ENGINE, needed=False)
     if image is None:
-        return HostCheck(
-            "container engine", False, f"Docker {version}, without an image to build in", _IMAGE, needed=False
-        )
+        return HostCheck("container engine", False, f"Docker {version}, but no image to build in", _IMAGE, needed=False)
     return HostCheck("container engine", True, f"Docker {version}; builds are made in {image.name}")

@@ -50,7 +50,7 @@ def _note(name: str) -> Callable[[Any], Any]:
 Quiet = Annotated[
     bool,
     typer.Option(
-        "--quiet", "-q", help="Print what came of it alone, no progress.", callback=_note("quiet"), expose_value=False
+        "--quiet", "-q", help="Print only the result, no progress.", callback=_note("quiet"), expose_value=False
     ),
 ]
 Verbose = Annotated[
@@ -58,7 +58,7 @@ Verbose = Annotated[
     typer.Option(
         "--verbose",
         "-v",
-        help="Print every reason, all that was not tested, and where the evidence of failed runs is.",
+        help="Print every reason, everything that was not tested, and where the evidence of failed runs is.",
         callback=_note("verbose"),
         expose_value=False,
     ),
@@ -68,7 +68,7 @@ Form = Annotated[
     typer.Option(
         "--output",
         "-o",
-        help="`json`: the record alone on stdout, all else on stderr.",
+        help="`json`: only the record on stdout, everything else on stderr.",
         callback=_note("document"),
     ),
 ]
@@ -77,7 +77,7 @@ FormOrMarkdown = Annotated[
     typer.Option(
         "--output",
         "-o",
-        help="`json`, `markdown`: that alone on stdout, all else on stderr.",
+        help="`json` or `markdown`: only that on stdout, everything else on stderr.",
         callback=_note("document"),
     ),
 ]
@@ -92,7 +92,7 @@ OutCopy = Annotated[
 RunDir = Annotated[Path, typer.Argument(help="A run directory, as `harness verify` or `harness build` made it.")]
 OwnScenarios = Annotated[
     list[Path] | None,
-    typer.Option("--scenarios", help="A folder of scenarios of your own; may be given again.", show_default=False),
+    typer.Option("--scenarios", help="A folder of scenarios of your own; can be repeated.", show_default=False),
 ]
 Jobs = Annotated[int, typer.Option("--jobs", min=1, max=16, help="Clusters side by side.")]
 Offline = Annotated[bool, typer.Option("--offline", help="Use only what the cache holds; never use the network.")]

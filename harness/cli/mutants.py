@@ -38,7 +38,7 @@ _POWER_HELP = help_text(
 )
 Folder = Annotated[Path, typer.Argument(help="A folder of patches with a mutants.toml.")]
 Templates = Annotated[Path, typer.Argument(help="A folder of templates with a growing.toml.")]
-Only = Annotated[list[str] | None, typer.Option("--only", help="Only this one; may be given again.")]
+Only = Annotated[list[str] | None, typer.Option("--only", help="Only this one; can be repeated.")]
 Without = Annotated[str, typer.Option("--without", help="Leave out `tests`, `proof` or both: tests,proof.")]
 Suite = Annotated[str, typer.Option("--suite", help="As for `harness verify`.", show_default=False)]
 Scenario = Annotated[

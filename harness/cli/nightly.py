@@ -47,7 +47,7 @@ NightOut = Annotated[
 ]
 Resume = Annotated[
     Path | None,
-    typer.Option("--resume", help="Go on with a night that was cut short, with its options.", show_default=False),
+    typer.Option("--resume", help="Continue an interrupted night with its original options.", show_default=False),
 ]
 OnlyList = Annotated[bool, typer.Option("--list", help="List what would run, and where; start nothing.")]
 
@@ -59,7 +59,7 @@ _NIGHTLY_HELP = help_text(
         ("harness nightly --list", "what would run, and how long it takes"),
         ("harness nightly --shard 2/4 --night 20260301 --out night-2", "on the second of four machines"),
         ("harness nightly merge night-1 night-2 --out night", "then; `harness merge` is the same"),
-        ("harness nightly --resume out/20260301-010000-night", "go on where it was cut short"),
+        ("harness nightly --resume out/20260301-010000-night", "continue where it was interrupted"),
     ),
 )
 _MERGE_HELP = help_text(

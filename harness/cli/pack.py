@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from harness.model.pack import PackManifest
 
 _PACK_HELP = help_text(
-    "Put a run directory into one file that holds all that opens, judges and runs it again.",
-    "That is what `--jar`, `--claims`, `--series`, `--scenarios`, `--config`, … named as well; storage of nodes and "
+    "Put a run directory into one file that has everything needed to open, judge and run it again.",
+    "This includes what `--jar`, `--claims`, `--series`, `--scenarios`, `--config`, … named; storage of nodes and "
     "caches are left out. The same folder always gives the same bytes. A night, a log diff, upgrade notes or a "
     "topic-id check is packed in the same way.",
     examples=(
@@ -31,9 +31,9 @@ _PACK_HELP = help_text(
     ),
 )
 _UNPACK_HELP = help_text(
-    "Make a folder again of what `harness pack` wrote, each file checked by its SHA-256.",
-    "To judge it and to write its report anew runs nothing of what was packed. Its pages are as they were packed, and "
-    "to run it again runs its jars and scenarios: do that where you trust who packed it.",
+    "Unpack what `harness pack` wrote into a folder, and check each file by its SHA-256.",
+    "Judging it and writing its report again run nothing that was packed. Its pages stay as they were packed. Running "
+    "it again runs its jars and scenarios: do that only if you trust the person who packed it.",
     examples=(
         ("harness unpack 20260101-120000-verify.tar.xz", "into out/20260101-120000-verify"),
         ("harness unpack for-me.tar.xz --out seen && harness open seen", "into a folder of your choice"),

@@ -32,7 +32,7 @@ _RESUME = own_option(
     Annotated[
         Path | None,
         typer.Option(
-            "--resume", help="Go on with a run directory that was cut short, with its options.", show_default=False
+            "--resume", help="Continue an interrupted run directory, with its original options.", show_default=False
         ),
     ],
     None,

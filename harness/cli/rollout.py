@@ -19,11 +19,11 @@ from harness.rundir.directory import RunDirectory
 
 _HELP = help_text(
     "Rehearse the rollout: swap jar or whole Kafka node by node under load, and back.",
-    "Brings a cluster up on base under load and replaces the jar, or all of Kafka, node by node, with checks before "
-    "and after each step; then runs both versions side by side, rolls back from complete and from half-way, kills a "
-    "node in the middle of its step, and sees that a jar which dies on load is stopped at the first node. Between "
-    "Kafkas of other features it says first what going back means once they are finalised, and finalises them last. "
-    "Ends with report.html, junit.xml, runbook.md and the same as a script, runbook.sh.",
+    "Starts a cluster on base under load and replaces the jar, or all of Kafka, node by node, with checks before and "
+    "after each step; then runs both versions side by side, rolls back from complete and from half-way, kills a node "
+    "in the middle of its step, and checks that a jar which dies when it is loaded stops the roll at the first node. "
+    "Between Kafkas with different features, it first says what going back means after they are finalised, and "
+    "finalises them last. Ends with report.html, junit.xml, runbook.md and the same as a script, runbook.sh.",
     "Exit codes: 0 it passed, 1 the roll was stopped, 2 usage or harness error, 3 too little could be tested.",
     examples=(
         ("harness rollout", "the shipped series over stock 3.9.1"),
@@ -36,7 +36,7 @@ _HELP = help_text(
         ),
         ("harness rollout --topology 3combined+1 --rehearse control --rehearse forward-and-back", "only these two"),
         ("harness rollout --topology 5+3 --command-config client.properties", "five controllers, with TLS and SASL"),
-        ("harness rollout --resume out/20260101-120000-rollout", "go on where it was cut short"),
+        ("harness rollout --resume out/20260101-120000-rollout", "continue where it was interrupted"),
     ),
 )
 # What a rehearsal takes of a verification's options.
@@ -84,14 +84,14 @@ Order = Annotated[
 ]
 Rehearse = Annotated[
     list[str] | None,
-    typer.Option("--rehearse", help="Only this rehearsal; may be given again.", show_default=False),
+    typer.Option("--rehearse", help="Only this rehearsal; can be repeated.", show_default=False),
 ]
 Budget = Annotated[
     float,
     typer.Option(
         "--stall-budget",
         min=0.0,
-        help="Seconds that a client may wait for an answer; twice what base's own restart shows, if not given.",
+        help="Seconds that a client may wait for an answer; if not given, twice what base's own restart shows.",
         show_default=False,
     ),
 ]

@@ -15,29 +15,29 @@ Cluster = Annotated[
     typer.Option(
         "--cluster",
         help="A broker's server.properties, or what `harness topic-ids check --export` wrote on its host: whether "
-        "topic ids on its disks are those of its cluster; may be given again.",
+        "topic ids on its disks are those of its cluster; can be repeated.",
         show_default=False,
     ),
 ]
 Data = Annotated[
     list[Path] | None,
-    typer.Option("--data", help="A data directory of a broker; may be given again.", show_default=False),
+    typer.Option("--data", help="A data directory of a broker; can be repeated.", show_default=False),
 ]
 Config = Annotated[
     list[Path] | None,
     typer.Option(
         "--config",
-        help="A broker's server.properties: its data directories, and where its cluster is; may be given again.",
+        help="A broker's server.properties: its data directories, and where its cluster is; can be repeated.",
         show_default=False,
     ),
 ]
 Collected = Annotated[
     list[Path] | None,
-    typer.Option("--collected", help="A folder of files copied from brokers; may be given again.", show_default=False),
+    typer.Option("--collected", help="A folder of files copied from brokers; can be repeated.", show_default=False),
 ]
 Merge = Annotated[
     list[Path] | None,
-    typer.Option("--merge", help="What --export wrote on a broker's host; may be given again.", show_default=False),
+    typer.Option("--merge", help="What --export wrote on a broker's host; can be repeated.", show_default=False),
 ]
 ZooKeeper = Annotated[
     str, typer.Option("--zookeeper", help="The ensemble: host:port,host:port/chroot.", show_default=False)

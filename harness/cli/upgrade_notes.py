@@ -41,7 +41,7 @@ def upgrade_notes(
         list[Path] | None,
         typer.Option(
             "--mine",
-            help="A file of yours that may name what changes (properties, alert rules, a script); may be given again.",
+            help="A file of yours that may name what changes (properties, alert rules, a script); can be repeated.",
             show_default=False,
         ),
     ] = None,

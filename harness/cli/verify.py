@@ -17,7 +17,7 @@ from harness.rundir.directory import RunDirectory
 
 CrossCheck = Annotated[
     bool,
-    typer.Option("--cross-check", help="Also hold all builders at hand against each other; exit 1 if they differ."),
+    typer.Option("--cross-check", help="Also compare what all available builders make; exit 1 if it differs."),
 ]
 _OUT = own_option("out", Out, None)
 
@@ -31,8 +31,8 @@ _VERIFY_HELP = help_text(
         ("harness verify --base-dist /opt/kafka --dist kafka_2.13-3.9.2.tgz", "whole Kafkas that you have"),
         ("harness verify --scenario turn2 --arms base,on --repeats 3", "one scenario, three times"),
         ("harness verify --arms base --claims none --suite elections", "no candidate: is stock as expected?"),
-        ("harness verify --fresh --profile-time", "the very same once more, all of it anew, and where the time goes"),
-        ("harness verify --resume out/20260101-120000-verify", "go on where it was cut short"),
+        ("harness verify --fresh --profile-time", "everything again from scratch, and where the time goes"),
+        ("harness verify --resume out/20260101-120000-verify", "continue where it was interrupted"),
     ),
 )
 _PROVE_HELP = help_text(
@@ -42,7 +42,7 @@ _PROVE_HELP = help_text(
     examples=(
         ("harness prove", "the shipped series, with the tests that touch what it changes"),
         ("harness prove --jar kafka-raft-3.9.1.jar --sources ~/kafka --tests all", "a jar and what it was built from"),
-        ("harness prove --jar new.jar --claims none --waivers waivers.toml", "known differences aside"),
+        ("harness prove --jar new.jar --claims none --waivers waivers.toml", "with known differences waived"),
     ),
 )
 _BUILD_HELP = help_text(
@@ -50,7 +50,7 @@ _BUILD_HELP = help_text(
     examples=(
         ("harness build", "the shipped series, by the best builder at hand"),
         ("harness build --git /src/kafka@3.9.1 --builder javac", "the series on a checkout of yours"),
-        ("harness build --builder gradle-container --cross-check", "by every builder, and compared"),
+        ("harness build --builder gradle-container --cross-check", "by every available builder, and compare them"),
     ),
 )
 

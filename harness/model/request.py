@@ -33,12 +33,12 @@ class Request:
     dist: Path | None = option(
         None,
         "--dist",
-        "A whole Kafka to validate, unpacked or as a .tgz; its own raft jar counts, or one built for it.",
+        "A whole Kafka to validate, unpacked or as a .tgz, with its own raft jar or one built for it.",
     )
     kafka_version: str = option(
         "",
         "--kafka",
-        f"Kafka version, {DEFAULT_KAFKA} if nothing names one; beside --base-kafka the candidate's own.",
+        f"Kafka version; {DEFAULT_KAFKA} if no option names one. With --base-kafka: the candidate's version.",
     )
     git: str = option(
         "", "--git", "Build from a git repository: URL@REF (tag, branch or commit), not the released sources."
@@ -47,19 +47,19 @@ class Request:
         "", "--series", "Which patch series of this Kafka version, where there are several; `none` to build without."
     )
     base_jar: Path | None = option(
-        None, "--base-jar", "Your current kafka-raft jar as the control, instead of the one that its Kafka has."
+        None, "--base-jar", "Your current kafka-raft jar as the control, instead of the raft jar of its Kafka."
     )
     base_dist: Path | None = option(
         None, "--base-dist", "Your own Kafka as the control, unpacked or as a .tgz: all its jars are used."
     )
     base_kafka: str = option("", "--base-kafka", "Apache's release of this version as the control, as it is.")
-    base_git: str = option("", "--base-git", "The control's raft jar is built from a git repository: URL@REF.")
-    base_series: str = option("", "--base-series", "The control's raft jar is built with this patch series.")
+    base_git: str = option("", "--base-git", "Build the control's raft jar from a git repository: URL@REF.")
+    base_series: str = option("", "--base-series", "Build the control's raft jar with this patch series.")
     claims: str = option(
-        "", "--claims", "A claims.toml, or `none`; if not given those of the series that is built, or that --jar is of."
+        "", "--claims", "A claims.toml, or `none`; if not given, those of the built series or of the one --jar matches."
     )
     sources: Path | None = option(None, "--sources", "The Kafka checkout that --jar was built from, for the audit.")
-    tests: TestScope = option(TestScope.RELATED, "--tests", "Which of upstream's raft tests are run on the jar.")
+    tests: TestScope = option(TestScope.RELATED, "--tests", "Which of upstream's raft tests to run on the jar.")
     simulate: str = option(
         "",
         "--simulate",
@@ -72,14 +72,16 @@ class Request:
         off="--no-coverage",
     )
     waivers: Path | None = option(None, "--waivers", "A waivers.toml: known differences, with reason and expiry.")
-    config: Path | None = option(None, "--config", "Your own server properties, over every node's, below a scenario's.")
+    config: Path | None = option(
+        None, "--config", "Your own server properties: they override every node's; a scenario's override them."
+    )
     arms: tuple[str, ...] = option((), "--arms", "Only these arms, by name or role: base,patched-on.", commas=True)
-    scenarios: tuple[str, ...] = option((), "--scenario", "Only this scenario; may be given again.", short="-k")
+    scenarios: tuple[str, ...] = option((), "--scenario", "Only this scenario; can be repeated.", short="-k")
     scenario_folders: tuple[Path, ...] = option(
-        (), "--scenarios", "A folder of scenarios of your own, with their verbs; may be given again."
+        (), "--scenarios", "A folder of scenarios of your own, with their verbs; can be repeated."
     )
     suite: str = option(
-        "", "--suite", "The suite of scenarios to run; if not given `bootstrap` of a shipped series, else `standard`."
+        "", "--suite", "The suite of scenarios to run; if not given, `bootstrap` for a shipped series, else `standard`."
     )
     seeds: int = option(10, "--seeds", "How many schedules of faults `--suite chaos` runs, from seed 1 on.", least=1)
     repeats: int = option(
@@ -98,9 +100,9 @@ class Request:
         NodeRuntime.PROCESS, "--runtime", "What nodes run as: processes of this host, or containers of its engine."
     )
     fresh: bool = option(
-        False, "--fresh", "Run everything anew; what an earlier verification of the very same found is not taken over."
+        False, "--fresh", "Run everything again; take nothing over from an earlier verification of exactly the same."
     )
-    profile_time: bool = option(False, "--profile-time", "Draw in the report where the time went, as a Gantt chart.")
+    profile_time: bool = option(False, "--profile-time", "Show in the report where the time went, as a Gantt chart.")
     offline: bool = option(False, "--offline", "Use only what the cache holds; never use the network.")
     patches: tuple[Path, ...] = ()
     argv: tuple[str, ...] = ()
