@@ -27,7 +27,7 @@ from harness.scenario.bounds import FetchTimeouts
 
 @scenario(kraft(controllers=3, observers=1), suite="standard", budget="5m", properties=voter_moves.SHORT_SESSIONS)
 def busy_cluster(plan, cluster, observer):
-    """Does a cluster that works answer for its quorum, and survive restarts and the death of its majority?
+    """Does a busy cluster answer requests about its quorum, and survive restarts and the death of its majority?
 
     Two thousand records a second are written while each node is restarted. Two of three voters are killed while topics
     are created, and every topic and record that was acknowledged is there afterwards.

@@ -8,7 +8,7 @@ _ZOOKEEPER = zookeeper(brokers=3)
 
 @scenario(_KRAFT, suite="elections", budget="6m", properties=election_moves.IN_KRAFT)
 def elections(plan, cluster, *brokers):
-    """Does the first of the assignment that is alive and in sync lead, and is it told how the leader went?"""
+    """Does the first of the assignment that is alive and in sync lead, and is it logged how the leader went?"""
     election_moves.ask_for_clean_elections(plan)
     written_topics.expect_whole(plan)
 
@@ -21,7 +21,7 @@ def unclean_elections(plan, cluster, *brokers):
 
 @scenario(_ZOOKEEPER, suite=("elections", "zookeeper"), budget="6m", properties=election_moves.IN_ZOOKEEPER)
 def zookeeper_elections(plan, cluster, *brokers):
-    """In ZooKeeper mode: does the first of the assignment that is alive and in sync lead, and is it told why?"""
+    """In ZooKeeper mode: does the first of the assignment that is alive and in sync lead, and is it logged why?"""
     election_moves.ask_for_clean_elections(plan)
     written_topics.expect_whole(plan)
 

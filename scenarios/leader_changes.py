@@ -37,7 +37,7 @@ def ten_leaders(plan, cluster, observer):
     expected=fails("observer_follows_leader_1", known=voter_moves.ASKS_CONFIGURED_ONLY),
 )
 def hundred_leaders(plan, cluster, observer):
-    """Does it follow a hundred?"""
+    """Does an observer that has stale bootstrap servers, and no voters, in its configuration follow 100 leaders?"""
     voter_moves.start_with_stale_addresses(plan, observer)
     _change_leader(plan, cluster, observer, 100)
 

@@ -24,7 +24,7 @@ from harness.scenario import (
     expected=fails("observer_recovers", known=voter_moves.ASKS_CONFIGURED_ONLY),
 )
 def new_mechanism(plan, cluster, observer):
-    """Does an observer that was configured with one right address only survive the stop of the voter behind it?"""
+    """Does an observer with only one right address in its configuration survive the stop of the voter behind it?"""
     with plan.phase("the voters start"):
         plan.do(start_voters())
         plan.guard(is_up(), has_leader(), within="90s")

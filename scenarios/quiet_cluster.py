@@ -18,7 +18,7 @@ STATIC = kraft(controllers=3, observers=1, static_voters=True)
 
 @scenario(STATIC, suite="gaps", budget="4m", properties=voter_moves.SHORT_SESSIONS)
 def quiet_cluster(plan, cluster, observer):
-    """Is a cluster with static voters (kraft.version 0) left as it is, and an idle one left in peace?"""
+    """Does a cluster with static voters (kraft.version 0) stay as configured, and is an idle one left undisturbed?"""
     voter_moves.start_all(plan, observer)
     with plan.phase("the leader restarts"):
         plan.do(restart(cluster.leader))

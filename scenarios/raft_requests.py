@@ -32,7 +32,7 @@ DEDICATED = kraft(controllers=3, observers=1, combined=False)
 
 @scenario(DEDICATED, suite="raft", budget="3m", properties=SNAPSHOTS)
 def raft_requests(plan, cluster, observer):
-    """Does each voter answer what is wrong with the error that is meant for it, and Fetch when it must, and live on?"""
+    """Does each voter answer wrong requests with the right error and Fetch at the right time, and stay alive?"""
     voter_moves.start_all(plan, observer)
     with plan.phase("requests that are wrong"):
         leader, first, second = plan.name_voters("leader", "first follower", "second follower")
@@ -65,7 +65,7 @@ def raft_requests(plan, cluster, observer):
     expected=fails("snapshot_requests_are_checked", known=REFUSED_BY_ACCIDENT),
 )
 def raft_snapshot_requests(plan, cluster, observer):
-    """Is who fetches a snapshot that it cannot have told why?
+    """Is a replica told why it cannot have the snapshot that it fetches?
 
     No Kafka up to 4.3 can write that answer.
     """

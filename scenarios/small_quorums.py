@@ -33,7 +33,7 @@ def one_voter(plan, cluster, observer):
 
 @scenario(kraft(controllers=2, observers=1), suite="standard", budget="4m", properties=voter_moves.SHORT_SESSIONS)
 def two_voters(plan, cluster, observer):
-    """Does a quorum of two voters give up without the other one, and does it come back with it?"""
+    """Does the leader of two voters give up when the other one stops, and does the quorum come back with it?"""
     voter_moves.start_all(plan, observer)
     with plan.phase("the follower stops"):
         _, follower = plan.name_voters("first leader", "first follower")

@@ -18,7 +18,7 @@ STATIC = kraft(controllers=3, observers=1, combined=False, static_voters=True)
 
 @scenario(STATIC, suite="standard", budget="4m", properties=voter_moves.SHORT_SESSIONS)
 def static_voters(plan, cluster, observer):
-    """Does a quorum of controller.quorum.voters survive its leader, and does a restarted broker find the next one?"""
+    """Does a quorum of static voters survive the loss of its leader, and does a restarted broker find the next one?"""
     voter_moves.start_all(plan, observer)
     with plan.phase("the leader is killed"):
         plan.expect(quorum_is_described(), within="10s", named="quorum_is_described")

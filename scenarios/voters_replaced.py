@@ -54,7 +54,7 @@ def voters_replaced(plan, cluster, observer):
     expected=fails("observer_recovers", known=voter_moves.ASKS_CONFIGURED_ONLY),
 )
 def voters_replaced_by_name(plan, cluster, observer):
-    """Does it, too, where the configuration and the voter set have host names in place of addresses?"""
+    """Does the broker find the next leader, too, where configuration and voter set have names, not addresses?"""
     _replace_voters(plan, cluster, observer)
     _stop_leader(plan, cluster, observer)
 
