@@ -68,6 +68,7 @@ class Sleeper:
     metadata_log = Path("nowhere")
     figures_file = Path("nowhere")
     is_running, is_alive = True, False
+    ended_in_order, was_stopped_while_starting = True, False
 
     def __init__(self, number: int) -> None:
         self.id, self.is_voter = number, number in VOTERS
