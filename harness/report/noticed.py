@@ -48,8 +48,9 @@ def _looked_at(record: VerdictRecord) -> list[str]:
     """Return what else a defect would have had to get past."""
     found = []
     if judged := sum(not cost.not_judged for cost in record.costs):
-        figures = counted(judged, "figure")
-        found.append(f"A candidate that costs more: {figures} compared with the control's, each with its limit.")
+        found.append(
+            f"A candidate that costs more: {counted(judged, 'figure')} compared with the control's, each with a limit."
+        )
     if record.contrasts:
         pairs = counted(len(record.contrasts), "pair")
         found.append(f"A candidate that logs differently: the logs of {pairs} of arms were compared line by line.")
