@@ -80,6 +80,7 @@ def test_nothing_is_written_before_the_leaders_of_all_partitions_have_their_logs
     with pytest.raises(ActionFailed, match="orders cannot be written to: the end of orders-2 was not known"):
         begin_to_write(writer, SimpleNamespace(is_over=lambda: False), 3)
     assert writer.heard == []
+    assert writer._thread.ident is None, "it was not begun"
 
 
 def test_without_an_answer_for_each_partition_the_plan_cannot_go_on(begun, monkeypatch):
