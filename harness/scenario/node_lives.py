@@ -47,10 +47,10 @@ class Life:
     def without(self, windows: Iterable[Period]) -> list[Period]:
         """Return the stretches of it outside of windows, in which a node does less than in the plan.
 
-        It may have begun in a window, or ended in one.
+        It may have begun in a window, or ended in one; windows may overlap.
         """
         start, end, found = self.warm, self.end or Moment.now(self.log), []
-        for window in windows:
+        for window in sorted(windows, key=lambda each: each.start.monotonic):
             if window.end.monotonic <= start.monotonic or end.monotonic <= window.start.monotonic:
                 continue
             if start.monotonic < window.start.monotonic:
@@ -61,6 +61,29 @@ class Life:
     def samples_in(self, period: Period) -> list[Sample]:
         """Return its samples of a stretch."""
         return [each for each in self.samples if period.start.monotonic <= each.at <= period.end.monotonic]
+
+
+class Splits:
+    """The periods in which the network was split, each from the last look before it to the first one after it."""
+
+    def __init__(self) -> None:
+        self._before = Moment.now()
+        self._began: Moment | None = None
+        self._over: list[Period] = []
+
+    def look(self, now: Moment, *, is_split: bool) -> None:
+        """Note whether the network is split."""
+        if is_split and self._began is None:
+            self._began = self._before
+        elif not is_split and self._began is not None:
+            self._over.append(Period(self._began, now))
+            self._began = None
+        self._before = now
+
+    @property
+    def periods(self) -> list[Period]:
+        """All of them; one that is not over lasts until the last look."""
+        return [*self._over, *([Period(self._began, self._before)] if self._began else [])]
 
 
 def logged_in(period: Period, kind: str, log: Path) -> LoggedSpan:

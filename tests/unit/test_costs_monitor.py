@@ -52,7 +52,8 @@ class SomeNode:
 
 
 def cluster_of(*nodes):
-    return SimpleNamespace(nodes={node.id: node for node in nodes}, running=list(nodes), is_closed=False)
+    runtime = SimpleNamespace(is_split=False)
+    return SimpleNamespace(nodes={node.id: node for node in nodes}, running=list(nodes), is_closed=False, runtime=runtime)
 
 
 @pytest.fixture(autouse=True)
@@ -239,6 +240,41 @@ def test_what_happens_in_a_measured_window_counts_for_the_window_alone(tmp_path)
     assert found["idle_voter_info_lines_per_second"] == found["idle_voter_error_lines_per_second"] == 0
 
 
+@pytest.mark.parametrize("heals", [True, False], ids=["that heals", "that lasts to the end"])
+def test_what_nodes_log_while_the_network_is_split_counts_for_nothing(tmp_path, heals):
+    record, node = Record(tmp_path), SomeNode(tmp_path)
+    cluster, looks = cluster_of(node), []
+
+    def logs(level):
+        with node.log_file.open("a") as stream:
+            stream.write(f"[2026-11-22 10:00:00,000] {level} a line (x)\n" * 100)
+
+    def looked_twice():
+        before = len(looks)
+        assert wait_until(lambda: len(looks) > before + 1, 20)
+
+    monitor = Costs(record, cluster)
+    look = monitor._splits.look
+    monitor._splits.look = lambda now, *, is_split: (look(now, is_split=is_split), looks.append(now))
+    monitor.on_node(node, 1)
+    monitor.start()
+    assert wait_until(lambda: bool(record.events), 20)
+    logs("INFO")
+    looked_twice()
+    cluster.runtime.is_split = True
+    logs("ERROR")
+    looked_twice()
+    if heals:
+        cluster.runtime.is_split = False
+        looked_twice()
+        logs("WARN")
+    monitor.stop()
+    monitor.after()
+    found = monitor.measures()
+    assert found["voter_error_lines_per_second"] == 0 < found["voter_info_lines_per_second"]
+    assert (found["voter_warn_lines_per_second"] > 0) is heals
+
+
 def test_what_a_node_writes_in_a_measured_window_is_counted(tmp_path, monkeypatch):
     written = iter([3_000_000, 3_500_000])
     monkeypatch.setattr("harness.scenario.monitors.costs.written_bytes", lambda _pid: next(written))
@@ -284,10 +320,9 @@ def test_nothing_of_a_window_counts_as_the_plan_where_a_life_begins_or_ends_in_i
 
 @given(
     life=st.lists(st.integers(0, 30), min_size=2, max_size=2, unique=True).map(sorted),
-    edges=st.lists(st.integers(0, 30), max_size=6, unique=True).map(sorted).filter(lambda edges: len(edges) % 2 == 0),
+    windows=st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)).map(sorted), max_size=4),
 )
-def test_what_is_left_of_a_life_is_every_second_of_it_that_is_in_no_window(life, edges):
-    windows = list(zip(edges[::2], edges[1::2], strict=True))
+def test_what_is_left_of_a_life_is_every_second_of_it_that_is_in_no_window(life, windows):
     periods = [Period(Moment(start, start), Moment(end, end)) for start, end in windows]
     left = life_of([], start=life[0], end=life[1]).without(periods)
     seconds = [second for each in left for second in range(int(each.start.monotonic), int(each.end.monotonic))]

@@ -21,7 +21,7 @@ from harness.model.incidents import Incident, IncidentKind
 from harness.model.told import changes_of, metrics_of
 from harness.scenario.log_volume import measures_of_logs
 from harness.scenario.monitors.base import Monitor, RunRecord
-from harness.scenario.node_lives import Life, Moment, Period, logged_in
+from harness.scenario.node_lives import Life, Moment, Period, Splits, logged_in
 from harness.scenario.processor_shares import (
     LEADER,
     OBSERVER,
@@ -74,6 +74,7 @@ class Costs(Monitor):
         self._phases: list[tuple[str, float]] = []
         self._windows: list[tuple[str, Period]] = []
         self._window_began = Moment.now()
+        self._splits = Splits()
         self._written: Mapping[int, int] = {}
         self._written_in_windows: dict[str, float] = {}
         self._figures: dict[str, float] = {}
@@ -124,13 +125,18 @@ class Costs(Monitor):
         """End sampling; have every heap collected, so that what is left of it can be compared."""
         self._stopping.set()
         self._thread.join()
+        self._look_for_split()
         for node in self.cluster.running:
             self._end_life(node)
         if not self.cluster.is_closed:
             self._collect_heaps()
 
     def after(self) -> None:
-        """Read what nodes counted and logged."""
+        """Read what nodes counted and logged.
+
+        What they log while the network is split does not count: a leader that is cut off logs one ERROR for each batch
+        that it refuses, and whether the node that is cut off leads is chance.
+        """
         nodes = [node for node in self.cluster.nodes.values() if node.was_started]
         stretches = self._outside_windows()
         lines = [NodeLines(n.is_voter, read_figures(n.figures_file), _spans(n, stretches)) for n in nodes]
@@ -144,7 +150,9 @@ class Costs(Monitor):
             **measures_of_cluster(samples.values()),
             **self._most,
             **measures_of_lines(lines),
-            **measures_of_logs(logged_in(period, life.kind, life.log) for life, period in stretches),
+            **measures_of_logs(
+                logged_in(period, life.kind, life.log) for life, period in self._outside_windows(self._splits.periods)
+            ),
         }
         self._figures |= self._written_in_windows
         self._told = _told(lines)
@@ -163,8 +171,8 @@ class Costs(Monitor):
         """Return the types of Kafka's raft metrics and how often they change, by role."""
         return self._told
 
-    def _outside_windows(self) -> list[tuple[Life, Period]]:
-        windows = [window for _, window in self._windows]
+    def _outside_windows(self, more: Iterable[Period] = ()) -> list[tuple[Life, Period]]:
+        windows = [*(window for _, window in self._windows), *more]
         return [(life, period) for life in self._lives.values() for period in life.without(windows)]
 
     def _measures_of_window(self, name: str, window: Period, lines: list[NodeLines]) -> Mapping[str, float]:
@@ -203,11 +211,15 @@ class Costs(Monitor):
     def _watch(self) -> None:
         try:
             while not self._stopping.wait(_SAMPLE_EVERY_SECONDS):
+                self._look_for_split()
                 for node in self.cluster.running:
                     self._sample(node)
         except Exception as error:
             story = f"the watch of costs failed: {type(error).__name__}: {error}"
             self.record.report(Incident(IncidentKind.HARNESS_FAILED, "", story), 0)
+
+    def _look_for_split(self) -> None:
+        self._splits.look(self._moment(), is_split=self.cluster.runtime.is_split)
 
     def _sample(self, node: Node) -> None:
         pid, now = node.pid, time.monotonic()
