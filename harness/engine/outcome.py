@@ -55,8 +55,10 @@ def decide(facts: Facts) -> Decision:
         return Decision(Outcome.UNSUPPORTED, "", unsupported.reason)
     if (gave_out := facts.of(IncidentKind.HOST_GAVE_OUT)) is not None:
         return Decision(Outcome.INCONCLUSIVE, gave_out.name, gave_out.reason)
-    if (failed := facts.of(IncidentKind.HARNESS_FAILED) or facts.of(IncidentKind.WRONG_BUILD)) is not None:
-        return Decision(Outcome.BROKEN, "", failed.reason)
+    if (failed := facts.of(IncidentKind.HARNESS_FAILED)) is not None:
+        return Decision(Outcome.BROKEN, failed.name, failed.reason)
+    if (wrong := facts.of(IncidentKind.WRONG_BUILD)) is not None:
+        return Decision(Outcome.BROKEN, "", wrong.reason)
     unseen = _unseen(facts)
     if unseen is None and (breach := _breach(facts)) is not None:
         return breach

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from harness.cluster.descriptors import allow_many
+from harness.engine.apart import run_apart
 from harness.engine.cancel import Cancellation
-from harness.engine.executor import run_cell
 from harness.engine.planned_run import PlannedRun
 from harness.engine.quiet import Quiet
 from harness.model.runs import RunKey, RunResult
@@ -40,7 +40,7 @@ def run_cells(
     quiet: Quiet = nullcontext,
     on_left: Callable[[], object] = lambda: None,
 ) -> list[RunResult]:
-    """Run the cells, `jobs` clusters at a time; results come in the order of the cells.
+    """Run the cells, `jobs` clusters at a time, each in a process of its own; results come in the order of the cells.
 
     `quiet` holds whatever else the harness does meanwhile; `on_left` is called for each place that no cell waits for.
 
@@ -51,7 +51,7 @@ def run_cells(
 
     def run(cell: PlannedRun) -> RunResult:
         listener.begin(cell.key)
-        result = run_cell(cell, run_dir, lambda phase: listener.phase(cell.key, phase), cancellation, quiet)
+        result = run_apart(cell, run_dir, lambda phase: listener.phase(cell.key, phase), cancellation, quiet)
         listener.end(result)
         if len(cells) - next(ended) < jobs:
             on_left()

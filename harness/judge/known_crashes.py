@@ -10,7 +10,7 @@ from harness.base.text import counted, listed
 from harness.model.declaration import Declaration
 from harness.model.outcome_names import KNOWN_CRASH
 from harness.model.runs import Outcome, RunKey, RunResult, Verdict
-from harness.model.spares import ended_by_known_crash, missed_a_guard, was_spoiled_by_host
+from harness.model.spares import ended_by_known_crash, lost_its_harness, missed_a_guard, was_spoiled_by_host
 from harness.model.verdict import CellOutcome, Reason, ReasonSource
 
 _ONE_IN = 50  # changes of the voter set; 200 on a quiet host: docs/upstream/leader-ends-at-late-acknowledgement.md
@@ -113,4 +113,6 @@ def _ended(run: RunResult) -> str:
         return "ended with a crash that released jars have too"
     if was_spoiled_by_host(run):
         return "was spoiled by the host"
+    if lost_its_harness(run):
+        return "ended with a crash of the harness"
     return f"did not reach its question ({run.expectation})"

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from harness.model.declaration import Declaration
-from harness.model.outcome_names import HOST_NOT_STARVED, KNOWN_CRASH, SAYS_NOTHING_OF_THE_BUILD
+from harness.model.outcome_names import HARNESS_ALIVE, HOST_NOT_STARVED, KNOWN_CRASH, SAYS_NOTHING_OF_THE_BUILD
 from harness.model.runs import Outcome, RunKey, RunResult
 
 _MOST_SPOILED = 4  # one round in so many
@@ -30,6 +30,11 @@ def missed_a_guard(result: RunResult) -> bool:
 def was_spoiled_by_host(result: RunResult) -> bool:
     """Whether the host kept the run from its answer."""
     return result.outcome is Outcome.INCONCLUSIVE and result.expectation == HOST_NOT_STARVED
+
+
+def lost_its_harness(result: RunResult) -> bool:
+    """Whether the process in which the harness ran the scenario crashed."""
+    return result.outcome is Outcome.BROKEN and result.expectation == HARNESS_ALIVE
 
 
 def is_spare(declaration: Declaration, key: RunKey) -> bool:
@@ -86,8 +91,8 @@ def _stands(spare: RunResult, first: RunResult) -> bool:
 
 
 def is_asked_again(result: RunResult) -> bool:
-    """Whether the run did not come to an answer, other than by a fault of the harness."""
-    return ended_by_known_crash(result) or missed_a_guard(result) or was_spoiled_by_host(result)
+    """Whether the run did not come to an answer, by what may well be otherwise the next time."""
+    return any(by(result) for by in (ended_by_known_crash, missed_a_guard, was_spoiled_by_host, lost_its_harness))
 
 
 def in_place(declaration: Declaration, results: Sequence[RunResult]) -> list[RunResult]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from harness.base.errors import HarnessError, unknown
 from harness.model.features import FeaturePlan
@@ -168,6 +169,7 @@ def rehearsal(name: str, config: RollConfig) -> Scenario:
         build,
         __file__,
         stalls_spoil=False,
+        again=partial(rehearsal, name, config),
     )
 
 

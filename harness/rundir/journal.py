@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Iterable, Iterator
@@ -44,7 +45,7 @@ class Entry:
 
 
 class Journal:
-    """Append-only; may be written by several threads of a run.
+    """Append-only; may be written by several threads of a run. One that a crash has cut is gone on with.
 
     It holds some room on its disk: where that fills up, what comes then can still be written, and a result after it.
     `disk_is_full` says that this has happened.
@@ -53,11 +54,11 @@ class Journal:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.disk_is_full = False
+        self._lines, seconds = _whole_part(path)
         self._stream = path.open("ab", buffering=0)
         self._room = HeldRoom(path.with_name(f"{PARTIAL}{path.name}-room"))
         self._lock = threading.Lock()
-        self._began = time.monotonic()
-        self._lines = 0
+        self._began = time.monotonic() - seconds
 
     def __enter__(self) -> Journal:
         return self
@@ -97,6 +98,17 @@ class Journal:
                 if not (lacks_room(error) and self._room.release()):
                     raise
                 self.disk_is_full = True
+
+
+def _whole_part(path: Path) -> tuple[int, float]:
+    """Cut off the half line that a journal may end with; return how many lines are left, and the time of the last."""
+    if not path.is_file():
+        return 0, 0.0
+    os.truncate(path, path.read_bytes().rfind(b"\n") + 1)
+    lines, seconds = 0, 0.0
+    for number, values in _whole_lines(path):
+        lines, seconds = number, float(values["t"])
+    return lines, seconds
 
 
 def line_of(entry: Entry) -> dict[str, Any]:

@@ -61,6 +61,11 @@ class RunFolder:
         return self.path / JOURNAL
 
     @property
+    def crash(self) -> Path:
+        """Where the process of the run was when it crashed, thread by thread."""
+        return self.path / "crash.txt"
+
+    @property
     def logs(self) -> RecordFile[tuple[NodeLogs, ...]]:
         """Which logs the nodes left."""
         return RecordFile(self.path / "logs.json", tuple[NodeLogs, ...])

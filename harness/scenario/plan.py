@@ -246,7 +246,8 @@ class Scenario:
 
     It is part of each of its `suites`. `needs` names capabilities that the host must have. `properties` are server
     properties of every node. With `stalls_spoil` a host that starves a node spoils the run, whatever it showed; else
-    only what went wrong in it. `expected` is what Kafka as it is fails, None where it passes.
+    only what went wrong in it. `expected` is what Kafka as it is fails, None where it passes. `again` makes the same
+    scenario in another process, which has neither its plan nor what that refers to.
     """
 
     name: str
@@ -260,6 +261,12 @@ class Scenario:
     properties: Mapping[str, str] = field(default_factory=dict)
     stalls_spoil: bool = True
     expected: StockFailure | None = None
+    again: Callable[[], object] | None = field(default=None, compare=False)
+
+    def __reduce__(self) -> tuple[Callable[[], object], tuple[()]]:
+        if self.again is None:
+            raise TypeError(f"{self.name} cannot go to another process: nothing says how it is made there")
+        return self.again, ()
 
     def failure_of(self, version: str) -> StockFailure | None:
         """Return what Kafka of this version is expected to fail, as it is; None where it passes."""

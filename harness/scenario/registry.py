@@ -11,6 +11,8 @@ import hashlib
 import importlib.util
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 
@@ -100,11 +102,20 @@ def _files_of(folder: Path) -> list[Path]:
 
 def _scenarios_of(path: Path) -> list[Scenario]:
     module = _import(path)
-    found = [value for value in vars(module).values() if isinstance(value, Scenario) and Path(value.file) == path]
+    found = [
+        replace(value, again=partial(_named, path, value.name))
+        for value in vars(module).values()
+        if isinstance(value, Scenario) and Path(value.file) == path
+    ]
     for scenario in found:
         known(scenario.needs)
         scenario.plan()  # a mistake in it shows now, and not when everything else is built
     return found
+
+
+def _named(path: Path, name: str) -> Scenario:
+    """Return a scenario of a file, in a process that has imported nothing yet."""
+    return next(each for each in load_file(path) if each.name == name)
 
 
 def _import(path: Path) -> ModuleType:

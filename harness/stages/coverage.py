@@ -17,8 +17,8 @@ from harness.coverage.agent import Agent, collecting
 from harness.coverage.changes import ChangedCode, classes_from, code_of_methods, lines_of_series, methods_with
 from harness.coverage.jacoco import Jacoco, read_hits
 from harness.coverage.reached import gap_in, in_tree, reached_lines, reached_methods, read_texts
+from harness.engine.apart import run_apart
 from harness.engine.cancel import Cancellation
-from harness.engine.executor import run_cell
 from harness.engine.left_places import Errand
 from harness.engine.planned_run import PlannedRun
 from harness.kafka.patching import load_series
@@ -129,7 +129,7 @@ def _run_ahead(search: _Search, cell: PlannedRun, cancellation: Cancellation) ->
         if _is_complete(search.known()):
             return
         report(f"{name} starts in a slot that no judged run needs any more")
-        result = run_cell(cell, search.question.runs.path, lambda _: None, cancellation)
+        result = run_apart(cell, search.question.runs.path, lambda _: None, cancellation)
         report(f"{name}: {result.label} in {duration(result.seconds)}")
     except HarnessError:  # which `coverage` meets as well, and reports
         return

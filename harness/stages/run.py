@@ -40,7 +40,7 @@ from harness.toolbox.toolbox import Toolbox
 # Finds the spares, says why, and how many clusters at a time at most: what a host could not carry side by side it may
 # carry alone, and costs are compared with what ran in the same minutes.
 _ASKED_AGAIN = (
-    (spares_worth_running, "a known crash, an unmet guard or the host spoiled the first ones", 1),
+    (spares_worth_running, "a crash, an unmet guard or the host spoiled the first ones", 1),
     (another_round, "the candidate cost more than base beside it", sys.maxsize),
 )
 

@@ -53,7 +53,9 @@ class SomeNode:
 
 def cluster_of(*nodes):
     runtime = SimpleNamespace(is_split=False)
-    return SimpleNamespace(nodes={node.id: node for node in nodes}, running=list(nodes), is_closed=False, runtime=runtime)
+    return SimpleNamespace(
+        nodes={node.id: node for node in nodes}, running=list(nodes), is_closed=False, runtime=runtime
+    )
 
 
 @pytest.fixture(autouse=True)

@@ -202,7 +202,7 @@ def ahead(monkeypatch, ran):
         stage.carry_out([cell], root)
         return RunDirectory(root).run(cell.key).result.read()
 
-    monkeypatch.setattr(stage, "run_cell", run_cell)
+    monkeypatch.setattr(stage, "run_apart", run_cell)
     monkeypatch.setattr(stage, "left_to_do", lambda cells, root, _: [c for c in cells if not has_result(root, c)])
     return found
 
@@ -249,7 +249,7 @@ def test_what_fails_ahead_is_left_to_the_stage(run_dir, ran, ahead, monkeypatch)
     def fail(*_):
         raise HarnessError("It cannot be had.", "Try again.")
 
-    monkeypatch.setattr(stage, "run_cell", fail)
+    monkeypatch.setattr(stage, "run_apart", fail)
     for errand in stage.errands(run_dir, TOOLBOX, QUIET, None):
         errand(Cancellation())
     assert not ran

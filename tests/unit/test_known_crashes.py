@@ -16,6 +16,7 @@ from harness.model.verdict import CellState, Check
 from harness.report.context import report_context
 from harness.rundir.directory import RunDirectory
 
+LOST = (Outcome.BROKEN, "harness_alive", "the process in which the harness ran this scenario crashed")
 KNOWN = (Outcome.INCONCLUSIVE, "known_crash", "node 1 crashed as released jars do now and then (docs/x.md): Unexpected")
 
 
@@ -113,6 +114,17 @@ def test_what_the_host_spoiled_is_answered_by_the_spare_or_stays_the_hosts(spare
     begin = "turn2 on patched-on, repeat 1, was spoiled by the host and was run once more: "
     assert [each.startswith(begin) for each in record.remarks] == [True] * spare[0].is_decided
     assert (found.expectation == "host_not_starved") == (verdict is Verdict.INCONCLUSIVE)
+
+
+@pytest.mark.parametrize(
+    ("spare", "verdict"),
+    [(H, Verdict.SHIP), (CRASH, Verdict.HOLD), (LOST, Verdict.INCONCLUSIVE), (GUARD, Verdict.INCONCLUSIVE)],
+)
+def test_a_run_whose_harness_crashed_is_asked_once_more_and_says_nothing_of_the_build(spare, verdict):
+    record = judged(R, R, [LOST, spare])
+    assert record.verdict is verdict
+    begin = "turn2 on patched-on, repeat 1, ended with a crash of the harness and was run once more: "
+    assert [each.startswith(begin) for each in record.remarks] == [True] * spare[0].is_decided
 
 
 @pytest.mark.parametrize(("spoiled", "of", "asked"), [(1, 2, 1), (2, 8, 2), (3, 8, 0), (5, 22, 5), (6, 22, 0)])

@@ -33,7 +33,7 @@ class Listener:
 
 @pytest.fixture(autouse=True)
 def run_what_the_cell_says(monkeypatch):
-    monkeypatch.setattr(schedule, "run_cell", lambda cell, _dir, report, cancellation, quiet: cell.act(cancellation))
+    monkeypatch.setattr(schedule, "run_apart", lambda cell, _dir, report, cancellation, quiet: cell.act(cancellation))
 
 
 def result(number):

@@ -48,6 +48,22 @@ def spawn(
     return _begun(lambda bound: _spawned(bound, cwd, output, env, stdin), command)
 
 
+def spawn_beside(command: Sequence[str], *, env: Mapping[str, str], passing: int) -> subprocess.Popen[bytes]:
+    """Start a part of the harness itself, in its own session and with an open descriptor.
+
+    It has the terminal's output, and is killed when the harness ends.
+    """
+    return _spawner.submit(
+        lambda: subprocess.Popen(
+            bound_to_harness(command),
+            env=dict(env),
+            stdin=subprocess.DEVNULL,
+            pass_fds=(passing,),
+            start_new_session=True,
+        )
+    ).result()
+
+
 def be_ready_to_spawn() -> None:
     """Have the thread that starts children: it is born where it is first needed, and stays in those namespaces."""
     _spawner.submit(int).result()

@@ -1,0 +1,201 @@
+"""Runs in processes of their own, for real: a crash in native code spoils one run, and says so."""
+
+import os
+import threading
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+import pytest
+
+from harness.base.waiting import wait_until
+from harness.cluster.install import Install
+from harness.cluster.prepare import NodeParts
+from harness.engine import apart
+from harness.engine.apart import run_apart
+from harness.engine.cancel import Cancellation, RunCancelled
+from harness.engine.planned_run import PlannedRun
+from harness.engine.sealing import check_results
+from harness.kafka.release_lines import line_of
+from harness.model.arms import Role
+from harness.model.outcome_names import HARNESS_ALIVE
+from harness.model.runs import Outcome, RunKey
+from harness.model.setup import Profile
+from harness.rundir.directory import RunDirectory
+from harness.rundir.journal import read_journal
+from harness.scenario.registry import load_all, load_file
+
+PLANS = """
+import ctypes, os, signal, time
+from dataclasses import dataclass
+from harness.cluster.topology import Topology
+from harness.scenario.plan import scenario
+from harness.scenario.steps import Sample
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    what: str
+    description: str = "do as it is told"
+
+    def perform(self, world):
+        if self.what == "crash":
+            ctypes.string_at(0)
+        elif self.what == "be killed":
+            os.kill(os.getpid(), signal.SIGKILL)
+        elif self.what == "wait":
+            deadline = time.monotonic() + 30
+            while time.monotonic() < deadline and not world.is_over():
+                time.sleep(0.01)
+        elif self.what == "say who it is":
+            (world.folder.path / "pid").write_text(str(os.getpid()))
+
+
+@dataclass(frozen=True, slots=True)
+class Holds:
+    name: str = "holds"
+    description: str = "it holds"
+
+    def sample(self, world):
+        return Sample(True)
+
+
+def asks(what):
+    def build(plan, cluster):
+        with plan.phase(what):
+            plan.do(Deed("say who it is"), Deed(what))
+            plan.expect(Holds(), within="1s", named="it_holds")
+
+    build.__doc__, build.__name__ = "Is it so?", what.replace(" ", "_")
+    return scenario(Topology(0, 0), suite="own", budget="1m")(build)
+
+
+passes, crashes, killed, waits = asks("pass"), asks("crash"), asks("be killed"), asks("wait")
+"""
+
+
+NODE_PARTS = NodeParts(Path("java"), (), Path("template"), None, Profile.FAST, line_of("3.9.1"))
+NO_JAR = Install("none", Path("none.jar"), "0" * 64, "absent")
+
+
+@pytest.fixture
+def cell(tmp_path):
+    folder = tmp_path / "plans"
+    folder.mkdir()
+    (folder / "plans.py").write_text(PLANS)
+    known = {each.name: each for each in load_file(folder / "plans.py")}
+
+    def of(name):
+        return PlannedRun(RunKey(name, "stock", 1), known[name], Role.BASE, NODE_PARTS, NO_JAR)
+
+    return of
+
+
+def run(cell, folder, cancellation=None, said=None, **more):
+    return run_apart(cell, folder, (said if said is not None else []).append, cancellation or Cancellation(), **more)
+
+
+def test_a_run_is_carried_out_by_another_process_which_ends_with_it(cell, tmp_path):
+    said, runs = [], RunDirectory(tmp_path / "x")
+    result = run(cell("pass"), runs.path, said=said)
+    assert (result.outcome, said) == (Outcome.PASSED, ["pass"])
+    assert runs.run(result.key).result.read() == result
+    check_results(runs.path)
+    pid = int((runs.run(result.key).path / "pid").read_text())
+    assert pid != os.getpid()
+    assert wait_until(lambda: not psutil.pid_exists(pid), 5)
+
+
+def test_a_crash_in_native_code_breaks_one_run_and_says_where_it_was(cell, tmp_path):
+    runs = RunDirectory(tmp_path / "x")
+    result = run(cell("crash"), runs.path)
+    folder = runs.run(result.key)
+    assert (result.outcome, result.expectation) == (Outcome.BROKEN, HARNESS_ALIVE)
+    assert "crashed (Segmentation fault; crash.txt says where)" in result.reason
+    assert "string_at" in folder.crash.read_text()
+    assert [each.path for each in result.evidence] == [f"{folder.name}/journal.jsonl", f"{folder.name}/crash.txt"]
+    assert folder.result.read() == result
+    check_results(runs.path)
+    assert run(cell("pass"), runs.path).outcome is Outcome.PASSED
+
+
+def test_the_journal_of_a_run_that_crashed_goes_on_where_it_was_cut(cell, tmp_path):
+    runs = RunDirectory(tmp_path / "x")
+    result = run(cell("crash"), runs.path)
+    entries = list(read_journal(runs.run(result.key).journal))
+    assert [each.seq for each in entries] == list(range(1, len(entries) + 1))
+    assert [each.t for each in entries] == sorted(each.t for each in entries)
+    assert entries[-1].event.outcome == "BROKEN"
+
+
+def test_a_process_that_is_killed_is_not_said_to_have_crashed(cell, tmp_path):
+    result = run(cell("be-killed"), tmp_path / "x")
+    assert (result.outcome, result.expectation) == (Outcome.BROKEN, HARNESS_ALIVE)
+    assert "was killed, by a user or by a host that was short of memory" in result.reason
+
+
+def test_a_run_that_is_cancelled_ends_at_once_and_has_no_result(cell, tmp_path):
+    cancellation, began = Cancellation(), time.monotonic()
+    threading.Timer(0.5, cancellation.cancel).start()
+    with pytest.raises(RunCancelled):
+        run(cell("wait"), tmp_path / "x", cancellation)
+    assert time.monotonic() - began < 10
+    assert not RunDirectory(tmp_path / "x").run(RunKey("wait", "stock", 1)).result.exists
+
+
+def test_what_cannot_be_run_is_said_as_it_is_in_one_process(cell, tmp_path):
+    (tmp_path / "x").write_text("in the way")
+    with pytest.raises(OSError, match="Not a directory") as raised:
+        run(cell("pass"), tmp_path / "x")
+    assert "run_cell" in raised.value.__notes__[0]
+
+
+def test_what_runs_beside_is_held_while_a_plan_needs_quiet(cell, tmp_path):
+    held = []
+
+    @contextmanager
+    def quiet():
+        held.append("held")
+        yield
+        held.append("let go")
+
+    run(cell("pass"), tmp_path / "x", quiet=quiet)
+    assert held
+    assert held == ["held", "let go"] * (len(held) // 2)
+
+
+def test_what_is_held_when_a_process_crashes_is_let_go(cell, tmp_path):
+    held = []
+
+    @contextmanager
+    def quiet():
+        held.append("held")
+        yield
+        held.append("let go")
+
+    run(cell("crash"), tmp_path / "x", quiet=quiet)
+    assert held
+    assert held == ["held", "let go"] * (len(held) // 2)
+
+
+def test_a_server_that_was_ended_is_started_again(cell, tmp_path):
+    run(cell("pass"), tmp_path / "x")
+    apart._server._process.kill()
+    apart._server._process.wait()
+    assert run(cell("pass"), tmp_path / "y").outcome is Outcome.PASSED
+
+
+@pytest.mark.parametrize("name", ["turn2", "chaos-17", "chaos-17-only-none"])
+def test_every_scenario_that_has_a_name_arrives_in_another_process(name):
+    scenario = load_all()[name]
+    make, arguments = scenario.__reduce__()
+    assert make(*arguments).name == name
+    assert scenario.plan().steps
+
+
+def test_a_scenario_that_nothing_can_make_again_is_not_sent():
+    scenario = load_all()["turn2"]
+    object.__setattr__(scenario, "again", None)
+    with pytest.raises(TypeError, match="turn2 cannot go to another process"):
+        scenario.__reduce__()
