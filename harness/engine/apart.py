@@ -13,12 +13,13 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, nullcontext, suppress
 from multiprocessing.connection import Connection, Pipe
 from pathlib import Path
 from typing import IO
 
+from harness.base.errors import HarnessError
 from harness.base.processes import spawn_beside
 from harness.base.processes.leftovers import end_leftovers
 from harness.engine.cancel import Cancellation, RunCancelled
@@ -26,22 +27,28 @@ from harness.engine.outcome import decide
 from harness.engine.planned_run import PlannedRun
 from harness.engine.quiet import Quiet
 from harness.engine.recorder import Recorder
-from harness.engine.run_messages import Cancel, Ended, InPhase, IsQuiet, NeedsQuiet
-from harness.engine.sealing import seal_of
+from harness.engine.run_messages import Begin, Cancel, Ended, InPhase, IsQuiet, Met, NeedsQuiet
+from harness.engine.sealing import inputs_of, seal_of
 from harness.model.events import OutcomeDecided
 from harness.model.incidents import Incident, IncidentKind
 from harness.model.outcome_names import HARNESS_ALIVE
 from harness.model.runs import RunResult
 from harness.rundir.directory import RunDirectory
 from harness.rundir.journal import Journal
-from harness.rundir.parts import RunFolder
+from harness.rundir.parts import CRASH
 
-_END_SECONDS = 5.0
+_END_SECONDS, _LOOK_SECONDS = 5.0, 0.3
 _FATAL = "Fatal Python error: "
+_OF_THE_BUILD = (
+    IncidentKind.NODE_DIED,
+    IncidentKind.NODE_FAULTED,
+    IncidentKind.INVARIANT_BROKEN,
+    IncidentKind.EXPECTATION_UNMET,
+)
 
 
 class RunServer:
-    """A process that forks one for each run: it has loaded what runs need, and has one thread, so that it may fork."""
+    """A process that forks one for each run: it has loaded what runs need, and one thread, so that it may fork."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -49,15 +56,21 @@ class RunServer:
         self._requests: socket.socket | None = None
 
     def begin(self, last_words: IO[bytes]) -> Connection[object, object]:
-        """Fork a process, and return the connection to it; where it crashes it writes where into `last_words`."""
+        """Fork a process, and return the connection to it; of an end of its own it writes into `last_words`."""
         with self._lock:
             if self._process is None or self._process.poll() is not None:
                 self._start()
             assert self._requests is not None
             ours, theirs = Pipe()
-            with theirs:
+            with theirs, suppress(BrokenPipeError):  # which shows as an end without a word
                 socket.send_fds(self._requests, [b"\0"], [theirs.fileno(), last_words.fileno()])
             return ours
+
+    def why_ended(self) -> str:
+        """Return by what exit code it ended by itself, in a clause; empty while it is there."""
+        with self._lock:
+            code = self._process.poll() if self._process else None
+        return "" if code is None else f"it ended with exit code {code}"
 
     def _start(self) -> None:
         self.close()
@@ -90,14 +103,13 @@ def run_apart(
 ) -> RunResult:
     """Do as `harness.engine.executor.run_cell` does, in another process; where that crashes the run is BROKEN.
 
-    Raises what run_cell raises.
+    Raises what run_cell raises, and HarnessError where no process can be had.
     """
     began = time.monotonic()
     with tempfile.TemporaryFile() as last_words:
-        with _server.begin(last_words) as connection:
-            link = _Link(connection)
-            link.send((cell, run_dir.absolute()))
-            with cancellation.ending(lambda: link.send(Cancel())):
+        with _Link(_server.begin(last_words)) as link:
+            link.send(Begin(cell, run_dir.absolute(), inputs_of(cell), tempfile.gettempdir()))
+            with cancellation.ending(link.cancel):
                 ended = link.follow(report, quiet)
         if ended.error is not None:
             raise ended.error
@@ -106,32 +118,47 @@ def run_apart(
         if cancellation.is_set:
             raise RunCancelled
         last_words.seek(0)
-        return _crashed(cell, run_dir.absolute(), last_words.read().decode(errors="replace"), time.monotonic() - began)
+        said = last_words.read().decode(errors="replace")
+        if not said and (why := _server.why_ended()):
+            raise HarnessError(f"The process that starts one for each run is gone: {why}.", "Go on by --resume.")
+        return _crashed(cell, run_dir.absolute(), said, link.met, time.monotonic() - began)
 
 
 class _Link:
-    """The connection to a run's process; several threads may send."""
+    """The connection to a run's process; several threads may send. `met` are incidents that it has told of."""
 
     def __init__(self, connection: Connection[object, object]) -> None:
+        self.met: list[Incident] = []
         self._connection = connection
         self._lock = threading.Lock()
+        self._was_heard = self._is_cancelled = False
+
+    def __enter__(self) -> _Link:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._connection.close()
 
     def send(self, message: object) -> None:
         """Send something; a process that has ended takes nothing."""
-        with self._lock, suppress(BrokenPipeError, ConnectionResetError):
+        with self._lock, suppress(OSError):
             self._connection.send(message)
+
+    def cancel(self) -> None:
+        """Have the run end now. One that has not begun ends when it finds nobody to talk to."""
+        self._is_cancelled = True
+        self.send(Cancel())
 
     def follow(self, report: Callable[[str], None], quiet: Quiet) -> Ended:
         """Do what the run asks for, until it has ended; an empty Ended where its process did, without a word."""
-        with ExitStack() as held:
-            while True:
-                try:
-                    message = self._connection.recv()
-                except (EOFError, ConnectionResetError):
-                    return Ended()
-                match message:
+        with ExitStack() as held, suppress(EOFError, ConnectionResetError):
+            while self._waited():
+                match message := self._connection.recv():
                     case InPhase(name):
                         report(name)
+                    case Met(incident):
+                        self.met.append(incident)
                     case NeedsQuiet(is_on=True):
                         held.enter_context(quiet())
                         self.send(IsQuiet())
@@ -139,16 +166,31 @@ class _Link:
                         held.close()
                     case Ended():
                         return message
+        return Ended()
+
+    def _waited(self) -> bool:
+        """Wait for the next message; False where the run is to end and has not begun."""
+        while not self._connection.poll(_LOOK_SECONDS):
+            if self._is_cancelled and not self._was_heard:
+                return False
+        self._was_heard = True
+        return True
 
 
-def _crashed(cell: PlannedRun, run_dir: Path, last_words: str, seconds: float) -> RunResult:
-    """Write the result of a run whose process ended in the middle of it. Its nodes have ended with it."""
+def _crashed(cell: PlannedRun, run_dir: Path, last_words: str, met: Sequence[Incident], seconds: float) -> RunResult:
+    """Write the result of a run whose process ended in the middle of it.
+
+    Its nodes have ended with it; where they are containers, they go as a killed harness's do. What the run had shown of
+    the build by then does not let it count as one that may be asked again.
+    """
     folder, key = RunDirectory(run_dir).run(cell.key), cell.key
     folder.path.mkdir(parents=True, exist_ok=True)
     end_leftovers(folder.nodes)
+    before = next((each.reason for each in met if each.kind in _OF_THE_BUILD), "")
+    story = f"{_end_of_process(last_words)}; before that: {before}" if before else _end_of_process(last_words)
     with Journal(folder.journal) as journal:
         recorder = Recorder(cell, journal, folder)
-        recorder.report(Incident(IncidentKind.HARNESS_FAILED, HARNESS_ALIVE, _story(folder, last_words)))
+        recorder.report(Incident(IncidentKind.HARNESS_FAILED, "" if before else HARNESS_ALIVE, story))
         decision = decide(recorder.facts())
         journal.write(OutcomeDecided(decision.outcome, decision.expectation, decision.reason))
     if last_words:
@@ -171,12 +213,12 @@ def _crashed(cell: PlannedRun, run_dir: Path, last_words: str, seconds: float) -
     return result
 
 
-def _story(folder: RunFolder, last_words: str) -> str:
-    """Return what happened to the process, in a clause."""
-    fatal = next((line for line in last_words.splitlines() if line.startswith(_FATAL)), "")
-    what = (
-        f"crashed ({fatal.removeprefix(_FATAL)}; {folder.crash.name} says where)"
-        if fatal
-        else "was killed, by a user or by a host that was short of memory"
-    )
-    return f"the process in which the harness ran this scenario {what}: it says nothing of the build"
+def _end_of_process(last_words: str) -> str:
+    """Return in a clause how a process ended that was to carry a run out."""
+    lines = [line.strip() for line in last_words.splitlines() if line.strip()]
+    fatal = next((line.removeprefix(_FATAL) for line in lines if line.startswith(_FATAL)), "")
+    if not lines:
+        how = "was killed, by a user or by a host that was short of memory"
+    else:
+        how = f"crashed ({fatal or lines[-1]}; {CRASH} says where)"
+    return f"the process in which the harness ran this scenario {how}"

@@ -51,11 +51,12 @@ def run_cell(
     report: Callable[[str], None],
     cancellation: Cancellation,
     quiet: Quiet = nullcontext,
+    tell: Callable[[Incident], None] = lambda _: None,
 ) -> RunResult:
     """Run a scenario on an arm and write its folder; a cluster's misbehaviour is a result, not an exception.
 
-    `report` gets each phase; `quiet` holds whatever else the harness does meanwhile. Raises RunCancelled,
-    after every node has been ended and without a result.
+    `report` gets each phase, `tell` each incident; `quiet` holds whatever else the harness does meanwhile. Raises
+    RunCancelled, after every node has been ended and without a result.
     """
     folder = RunDirectory(run_dir.absolute()).run(cell.key)  # nodes run in folders of their own
     folder.path.mkdir(parents=True)
@@ -63,7 +64,7 @@ def run_cell(
     folder.plan.write(tuple(described(plan.everything, cell.settings_in_force)))
     began = time.monotonic()
     with Journal(folder.journal) as journal:
-        recorder = Recorder(cell, journal, folder)
+        recorder = Recorder(cell, journal, folder, tell)
         key = cell.key
         journal.write(RunStarted(key.scenario, key.arm, str(cell.role), key.repeat))
         for kept in cell.kept:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -46,12 +46,19 @@ _BY_THE_ARM = (IncidentKind.NODE_DIED, IncidentKind.NODE_FAULTED, IncidentKind.E
 class Recorder:
     """Records everything in a run; the first incident of a kind is kept, those of the aftermath all are."""
 
-    def __init__(self, cell: PlannedRun, journal: Journal, folder: RunFolder) -> None:
+    def __init__(
+        self,
+        cell: PlannedRun,
+        journal: Journal,
+        folder: RunFolder,
+        tell: Callable[[Incident], None] = lambda _: None,
+    ) -> None:
         self.folder = folder
         self.evidence: list[Evidence] = []
         self.clients: list[ClientReport] = []
         self.unasked: tuple[str, ...] = ()
         self._cell = cell
+        self._tell = tell
         self._journal = journal
         self._incidents: dict[IncidentKind, Incident] = {}
         self._aftermath: list[Incident] | None = None
@@ -102,6 +109,7 @@ class Recorder:
                 return
             else:
                 self._incidents[incident.kind] = incident
+        self._tell(incident)
         if incident.kind is IncidentKind.HARNESS_FAILED and not line:
             line = self.write(StepChanged("error", incident.reason, "failed"))
         self.show(self.folder.evidence(self.folder.journal, line))

@@ -3,8 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
+from harness.engine.planned_run import PlannedRun
+from harness.model.incidents import Incident
 from harness.model.runs import RunResult
+from harness.model.seal import RunInputs
+
+
+@dataclass(frozen=True, slots=True)
+class Begin:
+    """To a process: the run to carry out below a folder; `inputs` are what the harness has declared it with.
+
+    `temporary` is where temporary files go: the harness sweeps it.
+    """
+
+    cell: PlannedRun
+    run_dir: Path
+    inputs: RunInputs
+    temporary: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,6 +29,13 @@ class InPhase:
     """From a run: its plan has entered a phase."""
 
     name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Met:
+    """From a run: it has met with an incident, which is known even if its process crashes later."""
+
+    incident: Incident
 
 
 @dataclass(frozen=True, slots=True)

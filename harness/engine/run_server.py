@@ -2,42 +2,58 @@
 
 from __future__ import annotations
 
+import ctypes
 import faulthandler
 import os
 import signal
 import socket
 import sys
+import tempfile
 import threading
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection
-from pathlib import Path
 from typing import NoReturn
 
 from harness.base.errors import HarnessError
+from harness.cluster.runtime.namespace_runtime import why_not
 from harness.cluster.runtime.namespaces import enter_user_namespace
 from harness.engine.cancel import Cancellation, RunCancelled
 from harness.engine.executor import run_cell
-from harness.engine.planned_run import PlannedRun
-from harness.engine.run_messages import Cancel, Ended, InPhase, IsQuiet, NeedsQuiet
-from harness.scenario.verbs import verbs
+from harness.engine.run_messages import Begin, Cancel, Ended, InPhase, IsQuiet, Met, NeedsQuiet
+from harness.engine.sealing import differences, inputs_of
+from harness.scenario.registry import load_all
 
 _MOST_DESCRIPTORS = 2
+_PR_SET_PDEATHSIG = 1
+_ENDING_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 def serve(requests: socket.socket) -> None:
     """Fork a process for each request, which brings its connection, until there is nobody to send any."""
-    verbs()  # loaded once, here
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for them: the kernel is not to keep what they return
+    _be_ready()
     while True:
         _, descriptors, *_ = socket.recv_fds(requests, 1, _MOST_DESCRIPTORS)
         if not descriptors:
             return
-        if os.fork() == 0:
-            _be_a_run(requests, *descriptors)
+        try:
+            if os.fork() == 0:
+                _be_a_run(requests, *descriptors)
+        except OSError as error:
+            os.write(descriptors[-1], f"no process can be started: {error.strerror}\n".encode())
         for each in descriptors:
             os.close(each)
+
+
+def _be_ready() -> None:
+    """Have what every run needs: the scenarios of the harness, and the answer whether networks can be made here."""
+    for ending in _ENDING_SIGNALS:  # the harness says when to end; ignored altogether they would be by nodes too
+        signal.signal(ending, lambda *_: None)
+    enter_user_namespace()
+    load_all()
+    why_not()
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for them: the kernel is not to keep what they return
 
 
 def _be_a_run(requests: socket.socket, connection: int, last_words: int) -> NoReturn:
@@ -45,12 +61,14 @@ def _be_a_run(requests: socket.socket, connection: int, last_words: int) -> NoRe
     code = 1
     try:
         requests.close()
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         faulthandler.enable(last_words)
-        enter_user_namespace()
         with Connection(connection) as parent:
             _RunHere(parent).carry_out()
         code = 0
+    except BaseException:
+        os.write(last_words, traceback.format_exc().encode(errors="replace"))
     finally:
         os._exit(code)
 
@@ -67,20 +85,31 @@ class _RunHere:
     def carry_out(self) -> None:
         """Run what the harness sends, and send it what comes of it."""
         try:
-            cell, run_dir = self._asked()
+            begin = self._begin()
             threading.Thread(target=self._listen, name="harness", daemon=True).start()
-            result = run_cell(cell, run_dir, lambda name: self._send(InPhase(name)), self._cancellation, self._quiet)
+            result = run_cell(
+                begin.cell,
+                begin.run_dir,
+                lambda name: self._send(InPhase(name)),
+                self._cancellation,
+                self._quiet,
+                lambda incident: self._send(Met(incident)),
+            )
         except BaseException as error:
             self._send(Ended(error=_portable(error)))
         else:
             self._send(Ended(result))
 
-    def _asked(self) -> tuple[PlannedRun, Path]:
-        match self._parent.recv():
-            case PlannedRun() as cell, Path() as run_dir:
-                return cell, run_dir
-            case other:
-                raise TypeError(f"{other!r} is no run")
+    def _begin(self) -> Begin:
+        begin = self._parent.recv()
+        assert isinstance(begin, Begin)
+        tempfile.tempdir = begin.temporary
+        if why := differences(inputs_of(begin.cell), begin.inputs):
+            raise HarnessError(
+                f"{begin.cell.scenario.file} or a file beside it was changed while its scenarios were run: {why}.",
+                "Run the command again.",
+            )
+        return begin
 
     def _listen(self) -> None:
         while True:

@@ -46,7 +46,7 @@ def run_cells(
 
     On Ctrl-C every node is ended before KeyboardInterrupt goes on.
     """
-    allow_many()  # one for each connection, log and process of all clusters
+    allow_many()  # one for each connection, log and process of a cluster; a run has as many
     cancellation, ended = Cancellation(), count(1)
 
     def run(cell: PlannedRun) -> RunResult:

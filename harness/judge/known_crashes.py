@@ -66,15 +66,20 @@ def _misses(declaration: Declaration, shown: Sequence[RunResult], again: Collect
     for control, arm in declaration.compared:
         of_control = [run for run in shown if run.arm == control]
         passed = {run.scenario for run in of_control} - {each.scenario for each in of_control if not _passed(each)}
-        missed = [run for run in shown if run.arm == arm and run.key in again and missed_a_guard(run)]
+        missed = [run for run in shown if run.arm == arm and run.key in again and _did_not_ask(run)]
         beside = [run for run in missed if run.scenario in passed]
-        if _by_chance(len(beside), sum(map(missed_a_guard, of_control))) <= _CHANCE_OF_MISSES:
+        if _by_chance(len(beside), sum(map(_did_not_ask, of_control))) <= _CHANCE_OF_MISSES:
             guards = listed(sorted({run.expectation for run in beside}), _MOST_NAMED)
             sentence = (
                 f"{arm} did not reach its question ({guards}) in {len(beside)} runs that were made again "
                 f"({_named(beside)}), while {control} passed all of its own runs there."
             )
             yield Reason(ReasonSource.FIGURES, Verdict.INCONCLUSIVE, None, sentence)
+
+
+def _did_not_ask(run: RunResult) -> bool:
+    """Whether it missed a guard; or clients' library crashed, as it does by what brokers answer."""
+    return missed_a_guard(run) or lost_its_harness(run)
 
 
 def _by_chance(mine: int, others: int) -> float:

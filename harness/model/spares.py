@@ -54,12 +54,18 @@ def spares_due(declaration: Declaration, results: Iterable[RunResult]) -> list[R
 def spares_worth_running(declaration: Declaration, results: Sequence[RunResult]) -> list[RunKey]:
     """Return the spare runs that are to be made; a host that spoiled many rounds would spoil the spares too.
 
+    So would one without memory, which kills the harness's processes.
+
     A round is what the arms of a scenario run side by side: one moment of the host can spoil all of it.
     """
-    spoiled = _rounds(filter(was_spoiled_by_host, results))
+    spoiled = _rounds(filter(_was_spoiled, results))
     if len(spoiled) > max(1, len(_rounds(results)) // _MOST_SPOILED):
-        results = [result for result in results if not was_spoiled_by_host(result)]
+        results = [result for result in results if not _was_spoiled(result)]
     return spares_due(declaration, results)
+
+
+def _was_spoiled(result: RunResult) -> bool:
+    return was_spoiled_by_host(result) or lost_its_harness(result)
 
 
 def _rounds(results: Iterable[RunResult]) -> set[tuple[str, int]]:

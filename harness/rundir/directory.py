@@ -27,6 +27,7 @@ from harness.model.time_book import TimeBook
 from harness.model.verdict import VerdictRecord
 from harness.rundir.packed_inputs import translated
 from harness.rundir.parts import (
+    CRASH,
     JOURNAL,
     NODE_LOG,
     RESULT,
@@ -51,7 +52,7 @@ _BEFORE_THE_RUNS = (
     "proof/*/simulation/*.log",
     "logs/noise.json.gz",
 )
-_OF_A_RUN = (RESULT, JOURNAL, f"nodes/*/{NODE_LOG}*")
+_OF_A_RUN = (RESULT, JOURNAL, CRASH, f"nodes/*/{NODE_LOG}*")
 _AFTER_THE_RUNS = ("logs/findings.json",)
 
 

@@ -27,6 +27,7 @@ NODE_OUTPUT = "stdout.log"  # what its JVM prints
 NODE_FIGURES = "figures.txt"  # what it counts of itself, a line a second
 SHUTDOWN_LOG = "shutdown.log"  # what a node logs when the plan is over and it is asked to stop
 JOURNAL = "journal.jsonl"
+CRASH = "crash.txt"
 RESULT = "result.json"
 # What Kafka keeps of a node: read while the run lasts, and what is found in it is copied beside it.
 STORAGE_OF_NODES = re.compile(r"(?:.*/)?(?P<run>runs/[^/]+/[^/]+/[^/]+)/(?:[^/]+/){1,2}data/.+")
@@ -63,7 +64,7 @@ class RunFolder:
     @property
     def crash(self) -> Path:
         """Where the process of the run was when it crashed, thread by thread."""
-        return self.path / "crash.txt"
+        return self.path / CRASH
 
     @property
     def logs(self) -> RecordFile[tuple[NodeLogs, ...]]:

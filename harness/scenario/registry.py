@@ -31,7 +31,18 @@ _FILES = "[!_]*.py"
 
 
 class Scenarios(dict[str, Scenario]):
-    """Scenarios by name: those of files, and whichever of chaos is asked for (it is made from its name)."""
+    """Scenarios by name: those of files, and whichever of chaos is asked for (it is made from its name).
+
+    Each can be sent to another process, which then loads the same `folders`: their verbs and monitors are part of it.
+    """
+
+    def __init__(self, folders: Sequence[Path] = ()) -> None:
+        super().__init__()
+        self._folders = tuple(folders)
+
+    def can_be_sent(self, scenario: Scenario) -> Scenario:
+        """Return a scenario with how another process makes it."""
+        return replace(scenario, again=partial(_named, self._folders, scenario.name))
 
     def __contains__(self, name: object) -> bool:
         return super().__contains__(name) or (isinstance(name, str) and chaos_scenario(name) is not None)
@@ -40,7 +51,7 @@ class Scenarios(dict[str, Scenario]):
         made = chaos_scenario(name)
         if made is None:
             raise KeyError(name)
-        return made
+        return self.can_be_sent(made)
 
 
 def holds_scenarios(path: Path) -> bool:
@@ -65,8 +76,9 @@ def load_file(path: Path) -> list[Scenario]:
 
 def load_all(folders: Sequence[Path] = ()) -> Scenarios:
     """Return every scenario by name: the harness's own, then those of the user's folders. Raises HarnessError."""
-    found = Scenarios()
-    for folder in dict.fromkeys(each.resolve() for each in (data_root() / "scenarios", *folders)):
+    own = [each.resolve() for each in folders]
+    found = Scenarios(own)
+    for folder in dict.fromkeys([(data_root() / "scenarios").resolve(), *own]):
         if not folder.is_dir():
             raise HarnessError(f"{folder} is not a folder of scenarios.", "Name a folder that holds scenario files.")
         for path in sorted(_files_of(folder), key=holds_scenarios):
@@ -74,7 +86,7 @@ def load_all(folders: Sequence[Path] = ()) -> Scenarios:
                 if scenario.name in found:
                     other = found[scenario.name].file
                     raise HarnessError(f"Two scenarios are named {scenario.name}: {other} and {path}.")
-                found[scenario.name] = scenario
+                found[scenario.name] = found.can_be_sent(scenario)
     return found
 
 
@@ -102,20 +114,16 @@ def _files_of(folder: Path) -> list[Path]:
 
 def _scenarios_of(path: Path) -> list[Scenario]:
     module = _import(path)
-    found = [
-        replace(value, again=partial(_named, path, value.name))
-        for value in vars(module).values()
-        if isinstance(value, Scenario) and Path(value.file) == path
-    ]
+    found = [value for value in vars(module).values() if isinstance(value, Scenario) and Path(value.file) == path]
     for scenario in found:
         known(scenario.needs)
         scenario.plan()  # a mistake in it shows now, and not when everything else is built
     return found
 
 
-def _named(path: Path, name: str) -> Scenario:
-    """Return a scenario of a file, in a process that has imported nothing yet."""
-    return next(each for each in load_file(path) if each.name == name)
+def _named(folders: Sequence[Path], name: str) -> Scenario:
+    """Return a scenario in a process that has not loaded these folders of the user's yet."""
+    return load_all(folders)[name]
 
 
 def _import(path: Path) -> ModuleType:

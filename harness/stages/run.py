@@ -23,7 +23,7 @@ from harness.model.arms import ABSENT, Arm, Role
 from harness.model.declaration import Declaration
 from harness.model.runs import RunKey, RunResult
 from harness.model.setup import Setup
-from harness.model.spares import spares_worth_running
+from harness.model.spares import lost_its_harness, spares_worth_running
 from harness.rundir.directory import RunDirectory
 from harness.scenario.bounds import seconds
 from harness.scenario.capabilities import old_topics
@@ -182,11 +182,15 @@ def installed(declared: Declaration, arm: Arm, name: str, setup: Setup, run_dir:
     )
 
 
+def _is_without_an_answer(result: RunResult) -> str:
+    return "the process in which the harness ran it had ended" if lost_its_harness(result) else ""
+
+
 def _has_result(root: Path, cell: PlannedRun, reporter: Reporter) -> bool:
     """Return whether a cell has a result that was made with what is declared now; say why one is not used."""
     if not RunDirectory(root).run(cell.key).result.exists:
         return False
-    why = mismatch(root, cell)
+    why = mismatch(root, cell) or _is_without_an_answer(RunDirectory(root).run(cell.key).result.read())
     if why:
         reporter.report(f"{cell.key.folder} is run again: {why}")
     return not why

@@ -57,11 +57,11 @@ def lines_of(text: str) -> Counter[str]:
 
 
 def processes_of(folder: Path) -> list[tuple[int, list[str]]]:
-    """Return every process that has to do with a folder: by its command line or by the run it was started for."""
+    """Return every process that has to do with a folder: by its command line, its run, or its temporary files."""
     found = []
     for process in psutil.process_iter():
         try:
-            told = [*process.cmdline(), process.environ().get(RUN_VARIABLE, "")]
+            told = [*process.cmdline(), *(process.environ().get(each, "") for each in (RUN_VARIABLE, "TMPDIR"))]
             if process.pid != os.getpid() and any(str(folder) in word for word in told):
                 found.append((process.pid, told))
         except (psutil.Error, OSError):

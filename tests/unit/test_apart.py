@@ -1,14 +1,17 @@
 """Runs in processes of their own, for real: a crash in native code spoils one run, and says so."""
 
 import os
+import signal
 import threading
 import time
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import psutil
 import pytest
 
+from harness.base.errors import HarnessError
 from harness.base.waiting import wait_until
 from harness.cluster.install import Install
 from harness.cluster.prepare import NodeParts
@@ -24,7 +27,10 @@ from harness.model.runs import Outcome, RunKey
 from harness.model.setup import Profile
 from harness.rundir.directory import RunDirectory
 from harness.rundir.journal import read_journal
-from harness.scenario.registry import load_all, load_file
+from harness.scenario import verbs as verb_registry
+from harness.scenario.registry import load_all
+from harness.scenario.verbs import verbs
+from harness.stages.run import left_to_do
 
 PLANS = """
 import ctypes, os, signal, time
@@ -65,7 +71,7 @@ def asks(what):
     def build(plan, cluster):
         with plan.phase(what):
             plan.do(Deed("say who it is"), Deed(what))
-            plan.expect(Holds(), within="1s", named="it_holds")
+            plan.expect(Holds(), within='1s', named='it_holds')
 
     build.__doc__, build.__name__ = "Is it so?", what.replace(" ", "_")
     return scenario(Topology(0, 0), suite="own", budget="1m")(build)
@@ -74,20 +80,36 @@ def asks(what):
 passes, crashes, killed, waits = asks("pass"), asks("crash"), asks("be killed"), asks("wait")
 """
 
+WATCH = """
+from harness.model.incidents import Incident, IncidentKind
+from harness.scenario.monitors.base import Monitor
+from harness.scenario.verbs import monitor
+
+
+@monitor
+class Watch(Monitor):
+    name = "own_watch"
+
+    def start(self):
+        self.record.report(Incident(IncidentKind.INVARIANT_BROKEN, "own_watch", "it saw something"), 0)
+"""
 
 NODE_PARTS = NodeParts(Path("java"), (), Path("template"), None, Profile.FAST, line_of("3.9.1"))
 NO_JAR = Install("none", Path("none.jar"), "0" * 64, "absent")
 
 
 @pytest.fixture
-def cell(tmp_path):
-    folder = tmp_path / "plans"
-    folder.mkdir()
+def folder(tmp_path):
+    (folder := tmp_path / "plans").mkdir()
     (folder / "plans.py").write_text(PLANS)
-    known = {each.name: each for each in load_file(folder / "plans.py")}
+    return folder
 
-    def of(name):
-        return PlannedRun(RunKey(name, "stock", 1), known[name], Role.BASE, NODE_PARTS, NO_JAR)
+
+@pytest.fixture
+def cell(folder):
+    def of(name, *more):
+        scenario = load_all([folder, *more])[name]
+        return PlannedRun(RunKey(name, "stock", 1), scenario, Role.BASE, NODE_PARTS, NO_JAR)
 
     return of
 
@@ -184,6 +206,87 @@ def test_a_server_that_was_ended_is_started_again(cell, tmp_path):
     apart._server._process.kill()
     apart._server._process.wait()
     assert run(cell("pass"), tmp_path / "y").outcome is Outcome.PASSED
+
+
+def test_the_server_has_one_thread_so_that_it_may_fork(cell, tmp_path):
+    run(cell("pass"), tmp_path / "x")
+    assert len(psutil.Process(apart._server._process.pid).threads()) == 1
+
+
+def test_who_asks_a_run_to_end_is_the_harness_and_nobody_else(cell, tmp_path):
+    """As where a whole process group gets a signal: the harness among it, which then ends its runs."""
+    cancellation, pid = Cancellation(), tmp_path / "x" / "runs" / "wait" / "stock" / "1" / "pid"
+
+    def end_all():
+        assert wait_until(pid.is_file, 20)
+        time.sleep(0.1)
+        os.kill(int(pid.read_text()), signal.SIGTERM)
+        os.kill(apart._server._process.pid, signal.SIGTERM)
+        time.sleep(0.3)
+        cancellation.cancel()
+
+    (thread := threading.Thread(target=end_all)).start()
+    with pytest.raises(RunCancelled):
+        run(cell("wait"), tmp_path / "x", cancellation)
+    thread.join()
+    assert apart._server._process.poll() is None
+
+
+def test_a_process_ends_with_the_server(cell, tmp_path):
+    folder = tmp_path / "x" / "runs" / "wait" / "stock" / "1"
+
+    def end_server():
+        assert wait_until((folder / "pid").is_file, 20)
+        time.sleep(0.1)
+        apart._server._process.kill()
+
+    (thread := threading.Thread(target=end_server)).start()
+    with pytest.raises(HarnessError, match="exit code -9"):
+        run(cell("wait"), tmp_path / "x")
+    thread.join()
+    pid = int((folder / "pid").read_text())
+    assert wait_until(lambda: not psutil.pid_exists(pid), 5)
+
+
+@pytest.fixture
+def watch(tmp_path, monkeypatch):
+    monkeypatch.setattr(verb_registry, "_verbs", dict(verbs()))
+    (folder := tmp_path / "watch").mkdir()
+    (folder / "watch.py").write_text(WATCH)
+    return folder
+
+
+def test_monitors_of_the_users_own_watch_runs_of_scenarios_in_other_folders(cell, watch, tmp_path):
+    result = run(cell("pass", watch), tmp_path / "x")
+    assert (result.outcome, result.expectation) == (Outcome.FAILED, "own_watch")
+
+
+def test_what_was_seen_of_the_build_before_a_crash_keeps_a_run_from_being_asked_again(cell, watch, tmp_path):
+    result = run(cell("crash", watch), tmp_path / "x")
+    assert (result.outcome, result.expectation) == (Outcome.BROKEN, "")
+    assert result.reason.endswith("before that: it saw something")
+
+
+def test_a_crashed_run_is_left_to_do_where_the_verification_is_gone_on_with(cell, tmp_path):
+    cells, said = [cell("pass"), cell("crash")], []
+    for each in cells:
+        run(each, tmp_path / "x")
+    assert left_to_do(cells, tmp_path / "x", SimpleNamespace(report=said.append)) == cells[1:]
+    assert said == ["runs/crash/stock/1 is run again: the process in which the harness ran it had ended"]
+
+
+def test_a_scenario_that_was_changed_meanwhile_is_not_run(cell, folder, tmp_path):
+    cell = cell("pass")
+    (folder / "plans.py").write_text(PLANS.replace("within='1s'", "within='1500ms'"))
+    with pytest.raises(HarnessError, match=r"plans\.py or a file beside it was changed while its scenarios were run"):
+        run(cell, tmp_path / "x")
+
+
+def test_a_fault_of_the_harness_in_the_other_process_is_told_with_where_it_was(cell, tmp_path, monkeypatch):
+    monkeypatch.setattr(apart, "Begin", lambda *_: "no run at all")
+    with pytest.raises(RuntimeError, match="AssertionError") as raised:
+        run(cell("pass"), tmp_path / "x")
+    assert "run_server.py" in raised.value.__notes__[0]
 
 
 @pytest.mark.parametrize("name", ["turn2", "chaos-17", "chaos-17-only-none"])

@@ -127,9 +127,10 @@ def test_a_run_whose_harness_crashed_is_asked_once_more_and_says_nothing_of_the_
     assert [each.startswith(begin) for each in record.remarks] == [True] * spare[0].is_decided
 
 
+@pytest.mark.parametrize("how", [STARVED, LOST], ids=["starved", "processes killed"])
 @pytest.mark.parametrize(("spoiled", "of", "asked"), [(1, 2, 1), (2, 8, 2), (3, 8, 0), (5, 22, 5), (6, 22, 0)])
-def test_a_host_that_spoils_more_than_one_round_in_four_is_asked_for_no_more(spoiled, of, asked):
-    shows = [*[STARVED] * spoiled, *[R] * (of - spoiled)]
+def test_a_host_that_spoils_more_than_one_round_in_four_is_asked_for_no_more(spoiled, of, asked, how):
+    shows = [*[how] * spoiled, *[R] * (of - spoiled)]
     results = ran("turn2", shows, [GUARD], [KNOWN])
     due = spares_worth_running(plan("turn2", repeats=of), results[:of])
     assert len(due) == asked

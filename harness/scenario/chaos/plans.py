@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
-from functools import partial
 
 from harness.scenario import voter_moves, written_topics
 from harness.scenario.actions.begin_to_stop import await_start, begin_to_stop, start_stopped
@@ -111,7 +110,6 @@ def chaos_scenario(name: str) -> Scenario | None:
         __file__,
         (NETWORK,),
         voter_moves.SHORT_SESSIONS,
-        again=partial(chaos_scenario, name),
     )
 
 

@@ -219,7 +219,8 @@ class Costs(Monitor):
             self.record.report(Incident(IncidentKind.HARNESS_FAILED, "", story), 0)
 
     def _look_for_split(self) -> None:
-        self._splits.look(self._moment(), is_split=self.cluster.runtime.is_split)
+        logs = (node.log_file for node in self.cluster.nodes.values())
+        self._splits.look(Moment.now(*logs), is_split=self.cluster.runtime.is_split)
 
     def _sample(self, node: Node) -> None:
         pid, now = node.pid, time.monotonic()

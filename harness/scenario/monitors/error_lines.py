@@ -18,7 +18,6 @@ from typing import ClassVar
 
 from harness.cluster.cluster import Cluster
 from harness.cluster.node import Node, NodeState
-from harness.logs.read.masks import template_of
 from harness.model.events import ErrorLogged
 from harness.scenario.monitors.base import MakeMonitor, Monitor, RunRecord
 from harness.scenario.verbs import optional_monitor
@@ -105,6 +104,8 @@ class ErrorLines(Monitor):
 
     def _event(self, line: _Line) -> ErrorLogged:
         on_base = self._started_on.get(line.node) == self._base
+        from harness.logs.read.masks import template_of  # whose library has threads: a process with them cannot fork
+
         template = template_of(line.text.partition("] ")[2])
         return ErrorLogged(line.node, line.number, line.text, template, on_base, line.refused, line.timed)
 
