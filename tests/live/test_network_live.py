@@ -260,8 +260,9 @@ def test_a_process_left_in_a_network_is_a_fault_that_is_named(network, monkeypat
 HELD = """
 import sys, time
 from pathlib import Path
-from harness.cluster.runtime.links import Links, Quality
-from harness.cluster.runtime.namespace_runtime import InNamespaces, why_not
+from harness.cluster.runtime.namespaces import enter_user_namespace
+enter_user_namespace()  # another program has not the rights of the one that starts it
+from harness.cluster.runtime.namespace_runtime import InNamespaces
 from harness.cluster.runtime.network import Network
 network = Network([0])
 spawn = InNamespaces(network).spawner(0)
