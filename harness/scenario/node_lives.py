@@ -63,29 +63,6 @@ class Life:
         return [each for each in self.samples if period.start.monotonic <= each.at <= period.end.monotonic]
 
 
-class Splits:
-    """The periods in which the network was split, each from the last look before it to the first one after it."""
-
-    def __init__(self) -> None:
-        self._before = Moment.now()
-        self._began: Moment | None = None
-        self._over: list[Period] = []
-
-    def look(self, now: Moment, *, is_split: bool) -> None:
-        """Note whether the network is split."""
-        if is_split and self._began is None:
-            self._began = self._before
-        elif not is_split and self._began is not None:
-            self._over.append(Period(self._began, now))
-            self._began = None
-        self._before = now
-
-    @property
-    def periods(self) -> list[Period]:
-        """All of them; one that is not over lasts until the last look."""
-        return [*self._over, *([Period(self._began, self._before)] if self._began else [])]
-
-
 def logged_in(period: Period, kind: str, log: Path) -> LoggedSpan:
     """Return what was logged in a stretch."""
     start, end = period.start, period.end

@@ -71,7 +71,9 @@ def test_every_host_hears_every_other_and_the_host_of_the_harness_sees_none_of_t
 
 
 def test_a_cut_takes_effect_at_once_in_the_directions_that_were_cut_and_in_no_other(network):
+    assert not network.was_cut
     took = network.cut([(ZERO, ONE)], refuse=False)
+    assert network.was_cut
     pairs = [(ZERO, ONE), (ONE, ZERO), (ZERO, TWO), (TWO, ONE), (HARNESS, ONE), (CLIENTS, ZERO)]
     assert took < 0.1
     assert network.heard(pairs, 0.3) == set(pairs[1:])

@@ -72,6 +72,10 @@ class Runtime(Protocol):
     def is_split(self) -> bool:
         """Whether some of those that it runs cannot send to others at present."""
 
+    @property
+    def was_split(self) -> bool:
+        """Whether that was ever so."""
+
     def take(self, node: int) -> Address:
         """Return a new address at which a node may listen, and nobody else ever will. Raises HarnessError."""
 

@@ -26,6 +26,8 @@ class OnLoopback:
         """Never: they share the host's network."""
         return False
 
+    was_split = is_split
+
     def take(self, _node: int) -> Address:
         """Hold a free port. Raises HarnessError."""
         return self._addresses.take()

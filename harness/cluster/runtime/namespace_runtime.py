@@ -53,6 +53,11 @@ class InNamespaces:
         """Whether links are cut."""
         return bool(self.network.cuts)
 
+    @property
+    def was_split(self) -> bool:
+        """Whether links were ever cut."""
+        return self.network.was_cut
+
     def take(self, node: int) -> Address:
         """Return the next port of the node's host."""
         return self._next(self.network.hosts[host_name(node)])

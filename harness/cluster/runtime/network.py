@@ -66,6 +66,7 @@ class Network:
         self.hosts |= {host_name(node): f"192.0.2.{_FIRST_NODE + node}" for node in nodes}
         self.places: dict[str, Place] = {}
         self.late: dict[Pair, float] = {}  # bad links: within how many seconds a datagram surely comes through
+        self.was_cut = False
         self._cuts: dict[Pair, Rule] = {}
         self._ears: dict[str, socket.socket] = {}
         self._marks = count()
@@ -167,6 +168,7 @@ class Network:
                 with suppress(OSError):  # this one was not added
                     self.routing.ask([delete_rule(rule)])
             raise HarnessError(f"The network was not cut: {error}.") from error
+        self.was_cut = True
         self._cuts |= new
         self._delete(old)
 

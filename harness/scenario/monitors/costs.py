@@ -6,7 +6,7 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
+from itertools import chain, starmap
 from pathlib import Path
 from typing import ClassVar
 
@@ -19,9 +19,9 @@ from harness.cluster.watch import Look
 from harness.model.events import NodeSampled
 from harness.model.incidents import Incident, IncidentKind
 from harness.model.told import changes_of, metrics_of
-from harness.scenario.log_volume import measures_of_logs
+from harness.scenario.log_volume import LoggedSpan, measures_of_logs
 from harness.scenario.monitors.base import Monitor, RunRecord
-from harness.scenario.node_lives import Life, Moment, Period, Splits, logged_in
+from harness.scenario.node_lives import Life, Moment, Period, logged_in
 from harness.scenario.processor_shares import (
     LEADER,
     OBSERVER,
@@ -74,7 +74,6 @@ class Costs(Monitor):
         self._phases: list[tuple[str, float]] = []
         self._windows: list[tuple[str, Period]] = []
         self._window_began = Moment.now()
-        self._splits = Splits()
         self._written: Mapping[int, int] = {}
         self._written_in_windows: dict[str, float] = {}
         self._figures: dict[str, float] = {}
@@ -125,17 +124,16 @@ class Costs(Monitor):
         """End sampling; have every heap collected, so that what is left of it can be compared."""
         self._stopping.set()
         self._thread.join()
-        self._look_for_split()
         for node in self.cluster.running:
             self._end_life(node)
         if not self.cluster.is_closed:
             self._collect_heaps()
 
     def after(self) -> None:
-        """Read what nodes counted and logged.
+        """Read what nodes counted, and what they logged if their network was never split.
 
-        What they log while the network is split does not count: a leader that is cut off logs one ERROR for each batch
-        that it refuses, and whether the node that is cut off leads is chance.
+        A coordinator of transactions that has too few replicas in sync tries again without a pause, with an ERROR each
+        time, up to 3,000 a second: how long it is without them, and whether it has one to end, is chance.
         """
         nodes = [node for node in self.cluster.nodes.values() if node.was_started]
         stretches = self._outside_windows()
@@ -150,9 +148,7 @@ class Costs(Monitor):
             **measures_of_cluster(samples.values()),
             **self._most,
             **measures_of_lines(lines),
-            **measures_of_logs(
-                logged_in(period, life.kind, life.log) for life, period in self._outside_windows(self._splits.periods)
-            ),
+            **({} if self.cluster.runtime.was_split else measures_of_logs(starmap(_logged, stretches))),
         }
         self._figures |= self._written_in_windows
         self._told = _told(lines)
@@ -171,8 +167,8 @@ class Costs(Monitor):
         """Return the types of Kafka's raft metrics and how often they change, by role."""
         return self._told
 
-    def _outside_windows(self, more: Iterable[Period] = ()) -> list[tuple[Life, Period]]:
-        windows = [*(window for _, window in self._windows), *more]
+    def _outside_windows(self) -> list[tuple[Life, Period]]:
+        windows = [window for _, window in self._windows]
         return [(life, period) for life in self._lives.values() for period in life.without(windows)]
 
     def _measures_of_window(self, name: str, window: Period, lines: list[NodeLines]) -> Mapping[str, float]:
@@ -211,16 +207,11 @@ class Costs(Monitor):
     def _watch(self) -> None:
         try:
             while not self._stopping.wait(_SAMPLE_EVERY_SECONDS):
-                self._look_for_split()
                 for node in self.cluster.running:
                     self._sample(node)
         except Exception as error:
             story = f"the watch of costs failed: {type(error).__name__}: {error}"
             self.record.report(Incident(IncidentKind.HARNESS_FAILED, "", story), 0)
-
-    def _look_for_split(self) -> None:
-        logs = (node.log_file for node in self.cluster.nodes.values())
-        self._splits.look(Moment.now(*logs), is_split=self.cluster.runtime.is_split)
 
     def _sample(self, node: Node) -> None:
         pid, now = node.pid, time.monotonic()
@@ -264,6 +255,10 @@ def _told(lines: Sequence[NodeLines]) -> Mapping[str, Mapping[str, str]]:
         **{metrics_of(role): types for role, types in metrics_of_roles(lines).items()},
         **{changes_of(role): {name: str(each) for name, each in found.items()} for role, found in changes},
     }
+
+
+def _logged(life: Life, period: Period) -> LoggedSpan:
+    return logged_in(period, life.kind, life.log)
 
 
 def _spans(node: Node, stretches: Iterable[tuple[Life, Period]]) -> tuple[tuple[float, float], ...]:
