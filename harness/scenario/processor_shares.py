@@ -133,6 +133,11 @@ def _keep_busiest(figures: dict[str, float], share: Share) -> None:
             figures[name] = max(figures.get(name, 0.0), round(percent, 1))
 
 
+def of_raft_threads(figures: Mapping[str, float]) -> dict[str, float]:
+    """Return the figures without those of whole processes."""
+    return {name: value for name, value in figures.items() if "_cpu_" not in name}
+
+
 def measures_of_window(window: str, lives: Sequence[Sequence[Sample]]) -> Mapping[str, float]:
     """Return what the busiest node of each role took in a measured window, by the samples of processes in it."""
     found: dict[str, float] = {}

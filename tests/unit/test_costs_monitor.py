@@ -242,13 +242,23 @@ def test_what_happens_in_a_measured_window_counts_for_the_window_alone(tmp_path)
     assert found["idle_voter_info_lines_per_second"] == found["idle_voter_error_lines_per_second"] == 0
 
 
-def test_how_much_nodes_log_is_not_told_where_their_network_was_split(tmp_path):
+def test_where_the_network_was_split_neither_logs_nor_whole_processes_are_measured(tmp_path, monkeypatch):
+    monkeypatch.setattr(processor_shares, "WINDOW_SECONDS", 0.1)
     record, node = Record(tmp_path), SomeNode(tmp_path)
     cluster = cluster_of(node)
     cluster.runtime.was_split = True
-    found = watched(record, cluster, lambda _: len(record.events) > 1).measures()
-    assert "voter_threads" in found
-    assert not [name for name in found if "lines_per_second" in name or "kilobytes_per_second" in name]
+
+    def until(monitor):
+        if not monitor._phases:
+            monitor.begin_phase("start")
+        return len(record.events) > 5
+
+    monitor = watched(record, cluster, until)
+    assert "voter_threads" in monitor.measures()
+    assert "voter_raft_busiest_percent" in monitor.measures()
+    told = [*monitor.measures(), *monitor.measures_by_phase()["start"]]
+    assert not [name for name in told if "lines_per_second" in name or "kilobytes" in name or "cpu" in name]
+    assert list(monitor.measures_by_phase()["start"]) == ["voter_raft_busiest_percent"]
 
 
 def test_what_a_node_writes_in_a_measured_window_is_counted(tmp_path, monkeypatch):

@@ -31,6 +31,7 @@ from harness.scenario.processor_shares import (
     measures_of_cluster,
     measures_of_shares,
     measures_of_window,
+    of_raft_threads,
     share_between,
 )
 from harness.scenario.raft_metrics import (
@@ -130,10 +131,11 @@ class Costs(Monitor):
             self._collect_heaps()
 
     def after(self) -> None:
-        """Read what nodes counted, and what they logged if their network was never split.
+        """Read what nodes counted and logged.
 
-        A coordinator of transactions that has too few replicas in sync tries again without a pause, with an ERROR each
-        time, up to 3,000 a second: how long it is without them, and whether it has one to end, is chance.
+        Where their network was split, whole processes and logs do not count: a coordinator of transactions that has too
+        few replicas in sync tries again without a pause, with an ERROR each time, up to 3,000 a second. For how long it
+        is without them, and whether it has a transaction to end, is chance.
         """
         nodes = [node for node in self.cluster.nodes.values() if node.was_started]
         stretches = self._outside_windows()
@@ -143,13 +145,12 @@ class Costs(Monitor):
             samples[life.node].append(life.samples_in(period))
         starting = [*self._starting.values()]
         self._by_phase = busiest_by_phase([*chain.from_iterable(samples.values()), *starting], self._phases)
-        self._figures = {
-            **measures_of_shares([*samples.values(), starting]),
-            **measures_of_cluster(samples.values()),
-            **self._most,
-            **measures_of_lines(lines),
-            **({} if self.cluster.runtime.was_split else measures_of_logs(starmap(_logged, stretches))),
-        }
+        of_processes = {**measures_of_shares([*samples.values(), starting]), **measures_of_cluster(samples.values())}
+        logged = measures_of_logs(starmap(_logged, stretches))
+        if self.cluster.runtime.was_split:
+            self._by_phase = {phase: of_raft_threads(figures) for phase, figures in self._by_phase.items()}
+            of_processes, logged = of_raft_threads(of_processes), {}
+        self._figures = {**of_processes, **self._most, **measures_of_lines(lines), **logged}
         self._figures |= self._written_in_windows
         self._told = _told(lines)
         for name, window in self._windows:
