@@ -5,10 +5,12 @@ They stand on a real run: a plan of no nodes, carried out by the executor that c
 
 from __future__ import annotations
 
+import ctypes
 import json
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
@@ -17,12 +19,14 @@ from harness.base.processes.leftovers import marked
 from harness.cluster.install import Install
 from harness.cluster.prepare import NodeParts
 from harness.cluster.topology import Topology
+from harness.engine.apart import run_apart
 from harness.engine.cancel import Cancellation
 from harness.engine.executor import run_cell
 from harness.engine.planned_run import PlannedRun
 from harness.engine.sealing import check_results
 from harness.kafka.release_lines import line_of
 from harness.model.arms import Role
+from harness.model.outcome_names import HARNESS_ALIVE
 from harness.model.request import DEFAULT_KAFKA
 from harness.model.runs import Outcome, RunKey, RunResult
 from harness.model.setup import Profile
@@ -44,6 +48,7 @@ def still_canaries() -> tuple[Canary, ...]:
         Canary("forged result", "a result that says PASSED where its journal says FAILED", _forged_result),
         Canary("forged journal", "a journal with one line changed after the run", _forged_journal),
         Canary("leaked process", "a program that goes on when its run has ended", _leaked_process),
+        Canary("crashed run", "a crash in native code, in the process in which a scenario is run", _crashed_run),
     )
 
 
@@ -79,9 +84,12 @@ def _failing(plan: Plan, _cluster: ClusterRef) -> None:
 
 
 def _empty_run(run_dir: Path, build: Callable[..., None] = _nothing) -> RunResult:
+    return carry_out(_empty_cell(plan_of("empty", _NO_NODES, build)), run_dir)
+
+
+def _empty_cell(scenario: Scenario) -> PlannedRun:
     node_parts = NodeParts(Path("java"), (), Path("template"), None, Profile.FAST, line_of(DEFAULT_KAFKA))
-    scenario = plan_of("empty", _NO_NODES, build)
-    return carry_out(PlannedRun(RunKey("empty", "none", 1), scenario, Role.BASE, node_parts, _NO_JAR), run_dir)
+    return PlannedRun(RunKey("empty", "none", 1), scenario, Role.BASE, node_parts, _NO_JAR)
 
 
 def _checked_run(run_dir: Path) -> RunFolder:
@@ -131,3 +139,34 @@ def _leaked_process(run_dir: Path) -> str:
     result = _empty_run(run_dir, lambda plan, _cluster: plan.do(_Leak(nodes)))
     require(result.outcome is Outcome.BROKEN, f"the run was {result.outcome}")
     return f"{result.outcome}: {result.reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Crash:
+    """Read where nothing is, as a faulty library does."""
+
+    description: str = "read where nothing is"
+
+    def perform(self, _world: World) -> None:
+        """Read it."""
+        ctypes.string_at(0)
+
+
+def _crashing(plan: Plan, _cluster: ClusterRef) -> None:
+    """End the process in the middle of the run."""
+    plan.do(_Crash())
+
+
+def _sent(build: Callable[..., None]) -> Scenario:
+    """Return a scenario that another process can make again."""
+    return replace(plan_of("empty", _NO_NODES, build), again=partial(_sent, build))
+
+
+def _crashed_run(run_dir: Path) -> str:
+    def run(build: Callable[..., None], folder: Path) -> RunResult:
+        return run_apart(_empty_cell(_sent(build)), folder, lambda _: None, Cancellation())
+
+    require(run(_nothing, run_dir / "sound").outcome is Outcome.PASSED, "a run without a crash did not pass")
+    result = run(_crashing, run_dir)
+    require(result.label == f"{Outcome.BROKEN}({HARNESS_ALIVE})", f"the run was {result.label}")
+    return result.summary

@@ -7,7 +7,7 @@ import pytest
 
 from harness.base.errors import HarnessError
 from harness.cli import app as cli
-from harness.engine import executor
+from harness.engine import apart, executor
 from harness.selftest import all_canaries, canaries_without_nodes
 from harness.selftest.canaries_without_nodes import still_canaries
 from harness.selftest.canary import Canary, NotDetected, alarm, run_all, run_canary
@@ -21,7 +21,8 @@ def test_each_alarm_is_raised_and_says_by_what(name, tmp_path):
     result = run_canary(CANARIES[name], tmp_path)
     assert result.raised, result.seen
     assert str(tmp_path) not in result.seen
-    assert {"corrupt result": "damaged", "leaked process": "outlived the run"}.get(name, "journal") in result.seen
+    seen = {"corrupt result": "damaged", "leaked process": "outlived the run", "crashed run": "Segmentation fault"}
+    assert seen.get(name, "journal") in result.seen
 
 
 @pytest.mark.parametrize("name", ["corrupt result", "forged result", "forged journal"])
@@ -46,6 +47,12 @@ def test_a_leak_that_nobody_looks_for_is_found_out(tmp_path, monkeypatch):
     monkeypatch.setattr(executor, "end_leftovers", lambda run: ends(run) and "")
     result = run_canary(CANARIES["leaked process"], tmp_path)
     assert (result.raised, result.seen) == (False, "the run was PASSED")
+
+
+def test_a_crash_that_is_taken_for_an_end_is_found_out(tmp_path, monkeypatch):
+    monkeypatch.setattr(apart, "HARNESS_ALIVE", "")
+    result = run_canary(CANARIES["crashed run"], tmp_path)
+    assert (result.raised, result.seen) == (False, "the run was BROKEN")
 
 
 def test_an_alarm_is_a_sentence_of_the_harness_and_nothing_else():
