@@ -47,10 +47,10 @@ class Life:
     def without(self, windows: Iterable[Period]) -> list[Period]:
         """Return the stretches of it outside of windows, in which a node does less than in the plan.
 
-        It may have begun in a window, or ended in one; windows may overlap.
+        It may have begun in a window, or ended in one.
         """
         start, end, found = self.warm, self.end or Moment.now(self.log), []
-        for window in sorted(windows, key=lambda each: each.start.monotonic):
+        for window in windows:
             if window.end.monotonic <= start.monotonic or end.monotonic <= window.start.monotonic:
                 continue
             if start.monotonic < window.start.monotonic:
