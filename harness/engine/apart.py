@@ -27,8 +27,9 @@ from harness.engine.outcome import decide
 from harness.engine.planned_run import PlannedRun
 from harness.engine.quiet import Quiet
 from harness.engine.recorder import Recorder
+from harness.engine.run_end import result_of, write_end
 from harness.engine.run_messages import Begin, Cancel, Ended, InPhase, IsQuiet, Met, NeedsQuiet
-from harness.engine.sealing import inputs_of, seal_of
+from harness.engine.sealing import inputs_of
 from harness.model.events import OutcomeDecided
 from harness.model.incidents import Incident, IncidentKind
 from harness.model.outcome_names import HARNESS_ALIVE
@@ -183,7 +184,7 @@ def _crashed(cell: PlannedRun, run_dir: Path, last_words: str, met: Sequence[Inc
     Its nodes have ended with it; where they are containers, they go as a killed harness's do. What the run had shown of
     the build by then does not let it count as one that may be asked again.
     """
-    folder, key = RunDirectory(run_dir).run(cell.key), cell.key
+    folder = RunDirectory(run_dir).run(cell.key)
     folder.path.mkdir(parents=True, exist_ok=True)
     end_leftovers(folder.nodes)
     before = next((each.reason for each in met if each.kind in _OF_THE_BUILD), "")
@@ -196,20 +197,8 @@ def _crashed(cell: PlannedRun, run_dir: Path, last_words: str, met: Sequence[Inc
     if last_words:
         folder.crash.write_text(last_words, encoding="utf-8")
         recorder.show(folder.evidence(folder.crash))
-    result = RunResult(
-        key.scenario,
-        key.arm,
-        cell.role,
-        key.repeat,
-        decision.outcome,
-        decision.expectation,
-        decision.reason,
-        tuple(recorder.evidence),
-        round(seconds, 2),
-    )
-    folder.logs.write(())  # what nodes logged until then is there, and is compared with nothing
-    folder.seal.write(seal_of(cell, folder))
-    folder.result.write(result)
+    result = result_of(cell, decision, recorder.evidence, seconds)
+    write_end(folder, cell, (), result)  # what nodes logged until then is there, and is compared with nothing
     return result
 
 

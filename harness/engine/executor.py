@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 
 from harness.base.errors import HarnessError
@@ -22,8 +23,8 @@ from harness.engine.phase_roles import roles
 from harness.engine.planned_run import PlannedRun
 from harness.engine.quiet import Quiet
 from harness.engine.recorder import Recorder
+from harness.engine.run_end import result_of, write_end
 from harness.engine.run_logs import node_logs
-from harness.engine.sealing import seal_of
 from harness.engine.shutdown import end_nodes, shutdown_of
 from harness.engine.step_runner import StepRunner
 from harness.model.events import Noted, OutcomeDecided, RunStarted
@@ -76,26 +77,16 @@ def run_cell(
         facts = recorder.facts()
         decision = decide(facts)
         journal.write(OutcomeDecided(decision.outcome, decision.expectation, decision.reason))
-    result = RunResult(
-        key.scenario,
-        key.arm,
-        cell.role,
-        key.repeat,
-        decision.outcome,
-        decision.expectation,
-        decision.reason,
-        tuple(recorder.evidence),
-        round(time.monotonic() - began, 2),
-        {**measures(facts.clients, run.cpu_seconds, run.waits, run.shutdowns), **run.measures},
-        tuple(run.shutdowns),
-        recorder.unasked,
-        run.by_phase,
-        run.told,
-    )
     of_nodes = roles(events_of(read_journal(folder.journal)), cell.scenario.topology.controller_ids)
-    folder.logs.write(node_logs(cell, folder, run.phases, run.names, of_nodes))
-    folder.seal.write(seal_of(cell, folder))
-    folder.result.write(result)
+    result = replace(
+        result_of(cell, decision, recorder.evidence, time.monotonic() - began),
+        measures={**measures(facts.clients, run.cpu_seconds, run.waits, run.shutdowns), **run.measures},
+        shutdowns=tuple(run.shutdowns),
+        unasked=recorder.unasked,
+        by_phase=run.by_phase,
+        told=run.told,
+    )
+    write_end(folder, cell, node_logs(cell, folder, run.phases, run.names, of_nodes), result)
     return result
 
 

@@ -173,7 +173,8 @@ def test_what_cannot_be_run_is_said_as_it_is_in_one_process(cell, tmp_path):
     assert "run_cell" in raised.value.__notes__[0]
 
 
-def test_what_runs_beside_is_held_while_a_plan_needs_quiet(cell, tmp_path):
+@pytest.mark.parametrize("name", ["pass", "crash"])
+def test_what_runs_beside_is_held_while_a_plan_needs_quiet_and_let_go_also_where_it_crashes(cell, tmp_path, name):
     held = []
 
     @contextmanager
@@ -182,21 +183,7 @@ def test_what_runs_beside_is_held_while_a_plan_needs_quiet(cell, tmp_path):
         yield
         held.append("let go")
 
-    run(cell("pass"), tmp_path / "x", quiet=quiet)
-    assert held
-    assert held == ["held", "let go"] * (len(held) // 2)
-
-
-def test_what_is_held_when_a_process_crashes_is_let_go(cell, tmp_path):
-    held = []
-
-    @contextmanager
-    def quiet():
-        held.append("held")
-        yield
-        held.append("let go")
-
-    run(cell("crash"), tmp_path / "x", quiet=quiet)
+    run(cell(name), tmp_path / "x", quiet=quiet)
     assert held
     assert held == ["held", "let go"] * (len(held) // 2)
 
