@@ -81,13 +81,17 @@ def test_an_observer_that_ignores_the_signal_is_noted_and_killed(cluster):
 
 def test_of_an_observer_that_is_late_in_a_run_that_failed_nothing_is_said(cluster):
     four = cluster(ENDS, ENDS, ENDS, IGNORES)
-    assert {node for node, _, _ in end(four, passed=False)} >= {0, 1}
+    noted = {node for node, _, _ in end(four, passed=False)}
+    assert len(noted) >= 2, "two of three voters end by themselves, whichever these are"
+    assert 3 not in noted
     assert four.running[3].state is NodeState.KILLED
 
 
 def test_voters_have_their_whole_time_in_a_run_that_failed_too(cluster):
     late = "trap 'sleep 2; exit 143' TERM\nready\nwhile :; do sleep 0.05; done"
-    assert sorted(end(cluster(late, late, late), patience=10, passed=False)) >= [(0, "voter", True), (1, "voter", True)]
+    noted = end(cluster(late, late, late), patience=10, passed=False)
+    assert len(noted) >= 2, "two of three voters end by themselves, whichever these are"
+    assert {each[1:] for each in noted} == {("voter", True)}
     assert sorted(end(cluster(IGNORES, IGNORES, IGNORES), passed=False)) == [(n, "voter", False) for n in range(3)]
 
 
@@ -120,7 +124,7 @@ def test_what_nodes_log_when_they_are_asked_to_stop_is_kept_apart(cluster):
 
 def test_a_node_that_ends_with_an_error_when_it_is_stopped_is_noted_so(cluster):
     fails = "trap 'exit 1' TERM\nready\nwhile :; do sleep 0.05; done"
-    four = cluster(ENDS, fails, ENDS, ENDS)
+    four = cluster(ENDS, fails, IGNORES, ENDS)
     for node in four.running:
         node.state = NodeState.READY
     found = end_nodes(four, True, lambda: False, 10)
