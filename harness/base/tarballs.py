@@ -12,12 +12,14 @@ from collections.abc import Callable, Mapping
 from pathlib import Path, PurePosixPath
 
 from harness.base.errors import HarnessError
+from harness.base.tar_headers import BoundedHeader
 
 # Kafka's largest release has 300 entries and 150 MB of content; a vendor's platform some times that.
 _MOST_ENTRIES = 20_000
 _MOST_BYTES = 2 * 2**30
 _CHUNK = 2**20
-_BROKEN = (tarfile.TarError, OSError, EOFError, ValueError, zlib.error, lzma.LZMAError)
+# Headers about the next header, one after the other, are read by recursion.
+_BROKEN = (tarfile.TarError, OSError, EOFError, ValueError, RecursionError, zlib.error, lzma.LZMAError)
 
 Wanted = Callable[[PurePosixPath], bool]
 
@@ -30,7 +32,7 @@ def unpack(archive: Path, into: Path, wanted: Wanted) -> tuple[PurePosixPath, ..
     file or is there twice, or with more in it than any Kafka has.
     """
     try:
-        with tarfile.open(archive) as tar:
+        with tarfile.open(archive, tarinfo=BoundedHeader) as tar:
             found = _unpacked(archive, tar, into, wanted)
             _read_on(tar)
             return found

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import pickle
 import socket
 import subprocess
 import sys
@@ -28,7 +29,7 @@ from harness.engine.planned_run import PlannedRun
 from harness.engine.quiet import Quiet
 from harness.engine.recorder import Recorder
 from harness.engine.run_end import result_of, write_end
-from harness.engine.run_messages import Begin, Cancel, Ended, InPhase, IsQuiet, Met, NeedsQuiet
+from harness.engine.run_messages import KILLED, Begin, Cancel, Ended, InPhase, IsQuiet, Met, NeedsQuiet
 from harness.engine.sealing import inputs_of
 from harness.model.events import OutcomeDecided
 from harness.model.incidents import Incident, IncidentKind
@@ -153,9 +154,9 @@ class _Link:
 
     def follow(self, report: Callable[[str], None], quiet: Quiet) -> Ended:
         """Do what the run asks for, until it has ended; an empty Ended where its process did, without a word."""
-        with ExitStack() as held, suppress(EOFError, ConnectionResetError):
-            while self._waited():
-                match message := self._connection.recv():
+        with ExitStack() as held:
+            while message := self._next():
+                match message:
                     case InPhase(name):
                         report(name)
                     case Met(incident):
@@ -168,6 +169,14 @@ class _Link:
                     case Ended():
                         return message
         return Ended()
+
+    def _next(self) -> object:
+        """Return the next message; None where there will be none."""
+        try:
+            content = self._connection.recv_bytes() if self._waited() else b""
+        except (EOFError, ConnectionResetError):
+            return None
+        return pickle.loads(content) if content else None  # noqa: S301 - of a process that this one has started
 
     def _waited(self) -> bool:
         """Wait for the next message; False where the run is to end and has not begun."""
@@ -206,8 +215,8 @@ def _end_of_process(last_words: str) -> str:
     """Return in a clause how a process ended that was to carry a run out."""
     lines = [line.strip() for line in last_words.splitlines() if line.strip()]
     fatal = next((line.removeprefix(_FATAL) for line in lines if line.startswith(_FATAL)), "")
-    if not lines:
-        how = "was killed, by a user or by a host that was short of memory"
+    if not lines or lines[0].startswith(KILLED):
+        how = f"was {lines[0] if lines else 'killed'}, by a user or by a host that was short of memory"
     else:
         how = f"crashed ({fatal or lines[-1]}; {CRASH} says where)"
     return f"the process in which the harness ran this scenario {how}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 
 from harness.model.clients import ClientReport, broken_promises
@@ -12,14 +12,22 @@ from harness.model.outcome_names import LEDGER_READ, NOTHING_LOST, RECORDS_ACKNO
 from harness.model.runs import Outcome, Shutdown
 
 _MANY_WAITS = 5  # of fewer, half says little
+# What casts doubt on a whole run, whenever it is seen.
+_NEVER_FORGOTTEN = (
+    IncidentKind.WRONG_BUILD,
+    IncidentKind.NOT_PROVED,
+    IncidentKind.HOST_STALLED,
+    IncidentKind.HOST_SLOW,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
     """All that decides a run's outcome.
 
-    `incidents` are the first of each kind, `aftermath` those after the arm had ended the plan. `stalls_spoil` is the
-    scenario's (harness.scenario.plan.Scenario). `unasked` are expectations that the plan's end came before.
+    `incidents` are the first of each kind in the order of time, `aftermath` those after the arm had ended the plan.
+    `stalls_spoil` is the scenario's (harness.scenario.plan.Scenario). `unasked` are expectations that the plan's end
+    came before.
     """
 
     incidents: Sequence[Incident] = ()
@@ -45,16 +53,19 @@ class Decision:
 def decide(facts: Facts) -> Decision:
     """Decide a run's outcome.
 
-    The order is the order of trust. A run of something else, or on a host without room, says nothing about the build.
-    What may never be, such as two leaders or a lost record, is no matter of time: no stall of the host and no death
-    excuses it; nor does a stall excuse an error by which a node ended itself, unless released jars now and then end by
-    it. For the rest a host that stalled says nothing; a death explains an unmet guard after it; an unmet guard means
-    that the expectations were never tested.
+    The order is the order of trust. A run of something else says nothing about the build, nor does what a run showed
+    after the host had no room left, or had ended a node; what went wrong before that counts. What may never be, such
+    as two leaders or a lost record, is no matter of time: no stall of the host and no death excuses it; nor does a
+    stall excuse an error by which a node ended itself, unless released jars now and then end by it. For the rest a
+    host that stalled says nothing; a death explains an unmet guard after it; an unmet guard means that the
+    expectations were never tested.
     """
     if (unsupported := facts.of(IncidentKind.UNSUPPORTED)) is not None:
         return Decision(Outcome.UNSUPPORTED, "", unsupported.reason)
     if (gave_out := facts.of(IncidentKind.HOST_GAVE_OUT)) is not None:
-        return Decision(Outcome.INCONCLUSIVE, gave_out.name, gave_out.reason)
+        before = decide(_before(gave_out, facts))
+        spoiled = Decision(Outcome.INCONCLUSIVE, gave_out.name, gave_out.reason)
+        return before if before.outcome is Outcome.FAILED else spoiled
     if (failed := facts.of(IncidentKind.HARNESS_FAILED)) is not None:
         return Decision(Outcome.BROKEN, failed.name, failed.reason)
     if (wrong := facts.of(IncidentKind.WRONG_BUILD)) is not None:
@@ -80,6 +91,13 @@ def decide(facts: Facts) -> Decision:
     return _of_clients(facts)
 
 
+def _before(gave_out: Incident, facts: Facts) -> Facts:
+    """Return the facts without what a run showed after its host had given out; clients are settled after it."""
+    at = facts.incidents.index(gave_out)
+    later = (each for each in facts.incidents[at + 1 :] if each.kind in _NEVER_FORGOTTEN)
+    return replace(facts, incidents=(*facts.incidents[:at], *later), clients=(), aftermath=())
+
+
 def _breach(facts: Facts) -> Decision | None:
     """Return which invariant was broken, or what was promised to clients and is gone."""
     if (broken := facts.of(IncidentKind.INVARIANT_BROKEN)) is not None:
@@ -89,9 +107,9 @@ def _breach(facts: Facts) -> Decision | None:
 
 
 def _unseen(facts: Facts) -> Incident | None:
-    """Return that a node was not seen to run its install; a guard that waited for it to come up says it better."""
-    never = facts.of(IncidentKind.NEVER_PROVED) if facts.of(IncidentKind.GUARD_UNMET) is None else None
-    return facts.of(IncidentKind.NOT_PROVED) or never
+    """Return that a node was not seen to run its install; what waited in vain for it to come up says it better."""
+    waited = facts.of(IncidentKind.GUARD_UNMET) or facts.of(IncidentKind.EXPECTATION_UNMET)
+    return facts.of(IncidentKind.NOT_PROVED) or (None if waited else facts.of(IncidentKind.NEVER_PROVED))
 
 
 def _ended_by_the_arm(incident: Incident, facts: Facts) -> Decision:

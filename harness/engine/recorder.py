@@ -26,10 +26,10 @@ from harness.model.events import (
     StepChanged,
 )
 from harness.model.incidents import Incident, IncidentKind
-from harness.model.outcome_names import HOST_NOT_STARVED
 from harness.model.runs import Evidence
 from harness.rundir.journal import Journal
 from harness.rundir.parts import RunFolder
+from harness.scenario.full_disk import full_disk
 
 _WARNING = re.compile(rb"\b(WARN|ERROR|FATAL)\b")
 _EXCERPT_BYTES = 400
@@ -185,11 +185,10 @@ class Recorder:
         self.report(Incident(IncidentKind.HARNESS_FAILED, "", story))
 
     def host_disk_full(self) -> None:
-        """The disk that all is written to has no room left: the plan cannot go on, and the build is not to blame."""
-        if IncidentKind.HOST_GAVE_OUT not in self._incidents:
-            reason = f"disk: no room is left on that of {self.folder.path}"
-            incident = Incident(IncidentKind.HOST_GAVE_OUT, HOST_NOT_STARVED, reason)
-            self.report(incident, self._journal.write(HostShort(reason)))
+        """The disk that all is written to has no room left: the plan cannot go on."""
+        incident = full_disk(self.folder.nodes, f"disk: no room is left on that of {self.folder.path}")
+        if incident.kind not in self._incidents:
+            self.report(incident, self._journal.write(HostShort(incident.reason)))
 
     def expectation_unmet(self, incident: Incident, line: int, node: int | None) -> None:
         """An expectation was not met; the log of the node that it is about says most about why."""

@@ -31,5 +31,5 @@ def result_of(cell: PlannedRun, decision: Decision, evidence: Sequence[Evidence]
 def write_end(folder: RunFolder, cell: PlannedRun, logs: tuple[NodeLogs, ...], result: RunResult) -> None:
     """Write the list of logs, the seal, and last the result."""
     folder.logs.write(logs)
-    folder.seal.write(seal_of(cell, folder))
+    folder.seal.write(seal_of(cell, folder, result))
     folder.result.write(result)

@@ -10,6 +10,8 @@ from harness.model.incidents import Incident
 from harness.model.runs import RunResult
 from harness.model.seal import RunInputs
 
+KILLED = "killed by "  # begins the last words of a process that a signal has ended, and that had none of its own
+
 
 @dataclass(frozen=True, slots=True)
 class Begin:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import faulthandler
+import itertools
 import os
 import signal
 import socket
@@ -11,7 +12,7 @@ import sys
 import tempfile
 import threading
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection
 from typing import NoReturn
@@ -21,11 +22,12 @@ from harness.cluster.runtime.namespace_runtime import why_not
 from harness.cluster.runtime.namespaces import enter_user_namespace
 from harness.engine.cancel import Cancellation, RunCancelled
 from harness.engine.executor import run_cell
-from harness.engine.run_messages import Begin, Cancel, Ended, InPhase, IsQuiet, Met, NeedsQuiet
+from harness.engine.run_messages import KILLED, Begin, Cancel, Ended, InPhase, IsQuiet, Met, NeedsQuiet
 from harness.engine.sealing import differences, inputs_of
 from harness.scenario.registry import load_all
 
 _MOST_DESCRIPTORS = 2
+_LOOK_SECONDS = 0.2
 _PR_SET_PDEATHSIG = 1
 _ENDING_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
@@ -33,17 +35,43 @@ _ENDING_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 def serve(requests: socket.socket) -> None:
     """Fork a process for each request, which brings its connection, until there is nobody to send any."""
     _be_ready()
+    requests.settimeout(_LOOK_SECONDS)
+    running: dict[int, tuple[int, int]] = {}  # connection and last words, by process
     while True:
-        _, descriptors, *_ = socket.recv_fds(requests, 1, _MOST_DESCRIPTORS)
+        _note_ends(running)
+        try:
+            _, descriptors, *_ = socket.recv_fds(requests, 1, _MOST_DESCRIPTORS)
+        except TimeoutError:
+            continue
         if not descriptors:
             return
+        connection, last_words = descriptors
         try:
-            if os.fork() == 0:
-                _be_a_run(requests, *descriptors)
+            if (process := os.fork()) == 0:
+                _close(itertools.chain(*running.values()))
+                _be_a_run(requests, connection, last_words)
+            running[process] = (connection, last_words)
         except OSError as error:
-            os.write(descriptors[-1], f"no process can be started: {error.strerror}\n".encode())
-        for each in descriptors:
-            os.close(each)
+            os.write(last_words, f"no process can be started: {error.strerror}\n".encode())
+            _close(descriptors)
+
+
+def _note_ends(running: dict[int, tuple[int, int]]) -> None:
+    """Write of each process that a signal has ended by which, where it has no last words of its own.
+
+    Only then is its connection closed here, too: who sees that can read why.
+    """
+    while running and (ended := os.waitpid(-1, os.WNOHANG)) != (0, 0):
+        process, status = ended
+        connection, last_words = running.pop(process)
+        if os.WIFSIGNALED(status) and os.fstat(last_words).st_size == 0:
+            os.write(last_words, f"{KILLED}signal {os.WTERMSIG(status)}\n".encode())
+        _close((connection, last_words))
+
+
+def _close(descriptors: Iterable[int]) -> None:
+    for each in descriptors:
+        os.close(each)
 
 
 def _be_ready() -> None:
@@ -53,7 +81,6 @@ def _be_ready() -> None:
     enter_user_namespace()
     load_all()
     why_not()
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for them: the kernel is not to keep what they return
 
 
 def _be_a_run(requests: socket.socket, connection: int, last_words: int) -> NoReturn:
@@ -62,10 +89,9 @@ def _be_a_run(requests: socket.socket, connection: int, last_words: int) -> NoRe
     try:
         requests.close()
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         faulthandler.enable(last_words)
         with Connection(connection) as parent:
-            _RunHere(parent).carry_out()
+            _RunHere(parent, last_words).carry_out()
         code = 0
     except BaseException:
         os.write(last_words, traceback.format_exc().encode(errors="replace"))
@@ -76,8 +102,9 @@ def _be_a_run(requests: socket.socket, connection: int, last_words: int) -> NoRe
 class _RunHere:
     """A run in this process, and what it and the harness say to each other."""
 
-    def __init__(self, parent: Connection[object, object]) -> None:
+    def __init__(self, parent: Connection[object, object], last_words: int) -> None:
         self._parent = parent
+        self._last_words = last_words
         self._lock = threading.Lock()
         self._cancellation = Cancellation()
         self._is_quiet = threading.Event()
@@ -115,8 +142,9 @@ class _RunHere:
         while True:
             try:
                 message = self._parent.recv()
-            except (EOFError, OSError):
-                os.kill(os.getpid(), signal.SIGKILL)  # the harness has ended: so do the nodes of this process, with it
+            except (EOFError, OSError) as error:  # the harness has ended: so do the nodes of this process, with it
+                os.write(self._last_words, f"the harness does not answer any more ({error!r})\n".encode())
+                os.kill(os.getpid(), signal.SIGKILL)
             match message:
                 case Cancel():
                     with suppress(Exception):  # which the run meets, too

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from harness.base.errors import HarnessError
 from harness.base.files import sha256_of
-from harness.base.json import to_json
+from harness.base.json import from_json, to_json
 from harness.cluster.install import Install
 from harness.engine.planned_run import PlannedRun
 from harness.model.events import OutcomeDecided
+from harness.model.runs import RunResult
 from harness.model.seal import RunInputs, Seal
 from harness.rundir.directory import RunDirectory
 from harness.rundir.journal import read_journal
@@ -36,9 +37,9 @@ def inputs_of(cell: PlannedRun) -> RunInputs:
     )
 
 
-def seal_of(cell: PlannedRun, folder: RunFolder) -> Seal:
-    """Return the seal of a run that has ended in `folder`."""
-    return Seal(inputs_of(cell), sha256_of(folder.journal), _digests_of_logs(folder))
+def seal_of(cell: PlannedRun, folder: RunFolder, result: RunResult) -> Seal:
+    """Return the seal of a run that has ended in `folder` with a result."""
+    return Seal(inputs_of(cell), sha256_of(folder.journal), _digests_of_logs(folder), _result_digest(result))
 
 
 def _digests_of_logs(folder: RunFolder) -> Mapping[str, str]:
@@ -83,6 +84,8 @@ def check_result(run: RunFolder) -> Seal:
         raise _refused(run, run.result.path, f"is the result of another run: it names {result.key.folder}")
     if recorded_outcome(journal) != (result.outcome, result.expectation, result.reason):
         raise _refused(run, run.result.path, f"says {result.outcome}, and the outcome in {journal.name} differs")
+    if seal.result and seal.result != _result_digest(result):
+        raise _refused(run, run.result.path, "is not the result that this run was given: it was changed afterwards")
     return seal
 
 
@@ -127,6 +130,12 @@ def _jars_of(other: Install, install: Install) -> str:
 def _beside(jars: Mapping[str, str]) -> str:
     text = "".join(f"{name} {digest}\n" for name, digest in sorted(jars.items()))
     return _digest(text.encode()) if text else ""
+
+
+def _result_digest(result: RunResult) -> str:
+    """Return the digest of a result as it is read back, where each figure has its declared type."""
+    read_back = from_json(RunResult, to_json(replace(result, origin=None)))
+    return _digest(to_json(read_back).encode())
 
 
 def _plan_digest(cell: PlannedRun) -> str:

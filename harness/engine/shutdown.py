@@ -42,12 +42,12 @@ def end_nodes(
         word = cluster.topology.observer_word
         brokers = [node for node in running if not node.is_voter]
         if passed:
-            found = _end_group(brokers, word, patience, lambda: False, is_slow)
+            found = _end_group(brokers, word, patience, is_slow)
         else:
-            found = _end_group(brokers, word, SHORT_PATIENCE_SECONDS, lambda: False, lambda: True)
+            found = _end_group(brokers, word, SHORT_PATIENCE_SECONDS, lambda: True)
         voters = [node for node in running if node.is_voter]
         majority = len(cluster.topology.voter_ids) // 2 + 1
-        return (*found, *_end_group(voters, "voter", patience, lambda: _alive(voters) < majority, is_slow))
+        return (*found, *_end_group(voters, "voter", patience, is_slow, majority))
 
 
 def shutdown_of(node: Node, *, role: str, ended: bool, seconds: float, phase: str) -> Shutdown:
@@ -57,8 +57,9 @@ def shutdown_of(node: Node, *, role: str, ended: bool, seconds: float, phase: st
 
 
 def _end_group(
-    nodes: list[Node], role: str, patience: float, is_lost: Callable[[], bool], is_excused: Callable[[], bool]
+    nodes: list[Node], role: str, patience: float, is_excused: Callable[[], bool], least: int = 1
 ) -> list[Shutdown]:
+    """Stop nodes, and say how each took it; of the last ones nothing is said when fewer than `least` are left."""
     began = time.monotonic()
     asked = [node for node in nodes if node.terminate()]
     found: dict[int, Shutdown] = {}
@@ -68,7 +69,7 @@ def _end_group(
             if node.id not in found and node.exit_code is not None:
                 seconds = time.monotonic() - began
                 found[node.id] = shutdown_of(node, role=role, ended=True, seconds=seconds, phase=AT_THE_END)
-        return len(found) == len(asked) or is_lost()
+        return len(asked) - len(found) < least
 
     in_time = wait_until(all_are_noted, patience)
     counts = not in_time and not is_excused()
@@ -77,10 +78,6 @@ def _end_group(
             found[node.id] = shutdown_of(node, role=role, ended=False, seconds=patience, phase=AT_THE_END)
         node.finish_stopping(keep_threads=counts)
     return list(found.values())
-
-
-def _alive(nodes: Iterable[Node]) -> int:
-    return sum(node.exit_code is None for node in nodes)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""What a run was made with, and the digests of its journal and its logs: seal.json (docs/resume.md)."""
+"""What a run was made with, and the digests of its journal, its logs and its result: seal.json (docs/resume.md)."""
 
 from __future__ import annotations
 
@@ -29,9 +29,10 @@ class RunInputs:
 
 @dataclass(frozen=True, slots=True)
 class Seal:
-    """What a run was made with, and the SHA-256 of the journal that it left, and of each log by its path.
+    """What a run was made with, and the SHA-256 of its journal, of its result, and of each log by its path.
 
-    Paths are relative to the run directory; the list of logs is among them. Folders of before have none of these.
+    Paths are relative to the run directory; the list of logs is among them. Folders of before have none of these, nor
+    the digest of the result (without its origin, which a verification that takes it over adds).
     A rehearsal of schema 1 had no seal: the one that its conversion gave it has an empty plan, as nobody knows what it
     was made with, and the digest of the journal as it was found then.
     """
@@ -39,6 +40,7 @@ class Seal:
     inputs: RunInputs
     journal: str
     logs: Mapping[str, str] = field(default_factory=dict)
+    result: str = ""
 
     @property
     def is_of_a_conversion(self) -> bool:

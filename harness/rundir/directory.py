@@ -250,7 +250,7 @@ class RunDirectory:
         """Remove what a killed stage left half-written; only for who owns the run directory."""
         sweep(self.path)
         for path in list(self.path.rglob(f"{PARTIAL}*")):
-            shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+            shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink(missing_ok=True)
         for folder in self.logs.path.glob("spark-*"):
             shutil.rmtree(folder, ignore_errors=True)
         if not self.declaration.exists:  # builds count once they are declared

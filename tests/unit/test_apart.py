@@ -154,7 +154,7 @@ def test_the_journal_of_a_run_that_crashed_goes_on_where_it_was_cut(cell, tmp_pa
 def test_a_process_that_is_killed_is_not_said_to_have_crashed(cell, tmp_path):
     result = run(cell("be-killed"), tmp_path / "x")
     assert (result.outcome, result.expectation) == (Outcome.BROKEN, HARNESS_ALIVE)
-    assert "was killed, by a user or by a host that was short of memory" in result.reason
+    assert "was killed by signal 9, by a user or by a host that was short of memory" in result.reason
 
 
 def test_a_run_that_is_cancelled_ends_at_once_and_has_no_result(cell, tmp_path):

@@ -287,6 +287,26 @@ def test_a_line_that_ends_behind_what_is_read_at_once_is_read_whole(tmp_path, mo
     assert [said.offset for said in LogReader(7, log).read_on()] == [*range(9)]
 
 
+def test_what_is_no_line_of_a_log_has_nothing_to_say():
+    said = "[2026-{}-01 00:00:00,000] INFO [RaftManager id=7] Follower high watermark updated to {} (a.B)"
+    assert read_line(7, 1, said.format("12", 3).encode()) is not None
+    assert read_line(7, 1, said.format("13", 3).encode()) is None
+    assert read_line(7, 1, said.format("12", "3" * 5000).encode()) is None
+
+
+def test_a_line_without_an_end_is_not_held_and_what_comes_behind_it_is_read(tmp_path, monkeypatch):
+    monkeypatch.setattr("harness.cluster.conformance.reading._CHUNK", 64)
+    monkeypatch.setattr("harness.cluster.conformance.reading._MOST_LINE_BYTES", 256)
+    log = tmp_path / "server.log"
+    log.write_bytes(b"x" * 1000)
+    reader = LogReader(7, log)
+    assert list(reader.read_on()) == []
+    assert reader._position > 500
+    with log.open("ab") as stream:
+        stream.write(b"\n" + line("[RaftManager id=7] Follower high watermark updated to 3"))
+    assert [(said.offset, said.place.line) for said in reader.read_on()] == [(3, 2)]
+
+
 def test_a_log_that_became_shorter_is_read_anew_and_lacks_lines(tmp_path):
     log = tmp_path / "server.log"
     reader = LogReader(7, log)

@@ -61,7 +61,7 @@ def cluster(tmp_path, monkeypatch):
         node.kill()
 
 
-def end(cluster, patience=0.6, slow=False, passed=True):
+def end(cluster, patience=2.0, slow=False, passed=True):
     found = end_nodes(cluster, passed, lambda: slow, patience)
     return [(each.node, each.node_role, each.ended) for each in found]
 

@@ -21,6 +21,7 @@ from harness.kafka.release_lines import line_of
 from harness.model.events import NO_NODE, ErrorLogged, HostStalled, NodeProved, Noted, ThreadsDumped
 from harness.model.incidents import IncidentKind
 from harness.rundir.parts import RunFolder
+from harness.scenario import full_disk
 from harness.scenario.monitors import host_not_starved, node_alive
 from harness.scenario.monitors.error_lines import ErrorLines
 from harness.scenario.monitors.host_not_starved import HostNotStarved, RunQueueWaits
@@ -331,7 +332,7 @@ def test_a_node_that_the_host_had_no_room_for_does_not_count_against_the_build(r
 )
 def test_a_node_that_dies_on_a_full_disk_cannot_log_that(record, tmp_path, monkeypatch, free, written, kind):
     monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=free * 2**20))
-    monkeypatch.setattr(node_alive, "_MOST_WRITTEN_BYTES", written)
+    monkeypatch.setattr(full_disk, "_MOST_WRITTEN_BYTES", written)
     record.folder = RunFolder(tmp_path, PATH)
     NodeAlive(record, cluster_of()).on_node(dead_node(tmp_path, "INFO fine\n"), 7)
     assert record.incidents[0][0].kind is kind
@@ -417,7 +418,7 @@ def test_by_that_error_unasked_and_by_another_one_when_stopped_a_node_crashes(re
 
 
 def test_nodes_that_filled_the_disk_themselves_have_crashed(record, tmp_path, monkeypatch):
-    monkeypatch.setattr(node_alive, "_MOST_WRITTEN_BYTES", 10)
+    monkeypatch.setattr(full_disk, "_MOST_WRITTEN_BYTES", 10)
     record.folder = RunFolder(tmp_path, PATH)
     NodeAlive(record, cluster_of()).on_node(dead_node(tmp_path, FULL_DISK), 7)
     assert record.incidents[0][0].kind is IncidentKind.NODE_DIED
@@ -526,6 +527,19 @@ def test_a_disk_that_runs_full_ends_the_plan_before_nodes_and_journal_are_cut(re
     ((kind, story),) = record.stories
     assert kind is IncidentKind.HOST_GAVE_OUT
     assert story.startswith("disk: only 5 MiB are free")
+
+
+def test_a_disk_that_the_nodes_themselves_filled_is_their_doing(record, monkeypatch, tmp_path):
+    record.folder = RunFolder(tmp_path, PATH)
+    log = record.folder.nodes / "1" / "logs" / "server.log"
+    log.parent.mkdir(parents=True)
+    log.write_bytes(b"INFO again\n" * 10_000)
+    monkeypatch.setattr(full_disk, "_MOST_WRITTEN_BYTES", 100_000)
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=5 * 2**20))
+    HostNotStarved(record, cluster_of())._measure()
+    ((incident, _),) = record.incidents
+    assert (incident.kind, incident.name) == (IncidentKind.NODE_FAULTED, "node_alive")
+    assert incident.reason.startswith("the nodes wrote 0.0 GiB: disk: only 5 MiB are free")
 
 
 def test_a_node_whose_waits_cannot_be_seen_is_named_once(record, monkeypatch):

@@ -49,6 +49,7 @@ GONE = Decision(Outcome.FAILED, "nothing_lost", "2 of 10 acknowledged orders are
         ((UNPROVED,), (), Decision(Outcome.BROKEN, "", "no answer")),
         ((NEVER,), (), Decision(Outcome.BROKEN, "", "never ready")),
         ((NEVER, GUARD), (), Decision(Outcome.INCONCLUSIVE, "has_leader", "guard unmet: why")),
+        ((NEVER, EXPECTED), (), Decision(Outcome.FAILED, "observer_recovers", "why")),
         ((UNPROVED, GUARD), (), Decision(Outcome.BROKEN, "", "no answer")),
         ((DIED, NEVER), (), Decision(Outcome.FAILED, "node_alive", "node 1 crashed")),
         ((BROKEN,), (), Decision(Outcome.FAILED, "one_leader_per_epoch", "two")),
@@ -75,6 +76,12 @@ GONE = Decision(Outcome.FAILED, "nothing_lost", "2 of 10 acknowledged orders are
         ((OOPS, STALLED), (), Decision(Outcome.BROKEN, "", "oops")),
         ((FULL, OOPS), (), Decision(Outcome.INCONCLUSIVE, "host_not_starved", "disk: full")),
         ((FULL, DIED, EXPECTED), (), Decision(Outcome.INCONCLUSIVE, "host_not_starved", "disk: full")),
+        ((OOPS, FULL), (), Decision(Outcome.INCONCLUSIVE, "host_not_starved", "disk: full")),
+        ((STALLED, FULL), (LOST,), Decision(Outcome.INCONCLUSIVE, "host_not_starved", "disk: full")),
+        ((BROKEN, FULL, OOPS), (), Decision(Outcome.FAILED, "one_leader_per_epoch", "two")),
+        ((FAULTED, FULL), (), Decision(Outcome.FAILED, "node_alive", "node 1 crashed: IllegalStateException")),
+        ((EXPECTED, FULL, DIED), (), Decision(Outcome.FAILED, "observer_recovers", "why")),
+        ((SLOW, EXPECTED, FULL), (), Decision(Outcome.INCONCLUSIVE, "host_not_starved", "disk: full")),
     ],
 )
 def test_the_outcome_follows_from_the_facts(incidents, clients, expected):

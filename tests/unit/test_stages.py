@@ -24,7 +24,7 @@ from harness.model.arms import Arm, Build, Flag, Role
 from harness.model.declaration import SCHEMA, Declaration, DeclaredScenario
 from harness.model.node_logs import NodeLogs
 from harness.model.request import Request
-from harness.model.runs import Outcome, RunKey, RunResult, Verdict
+from harness.model.runs import Origin, Outcome, RunKey, RunResult, Verdict
 from harness.model.setup import Setup
 from harness.model.verdict import Reason, ReasonSource
 from harness.rundir.directory import RunDirectory
@@ -95,11 +95,10 @@ def leave_result(run_dir, cell, inputs=None, shown=(Outcome.PASSED, ""), measure
     outcome, expectation = shown
     entry = {**OUTCOME, "outcome": str(outcome), "expectation": expectation}
     write_text(folder.journal, json.dumps(entry) + "\n")
-    seal = seal_of(cell, folder)
+    result = RunResult(key.scenario, key.arm, cell.role, key.repeat, outcome, expectation, measures=measures)
+    seal = seal_of(cell, folder, result)
     folder.seal.write(replace(seal, inputs=replace(seal.inputs, **inputs or {})))
-    folder.result.write(
-        RunResult(key.scenario, key.arm, cell.role, key.repeat, outcome, expectation, measures=measures)
-    )
+    folder.result.write(result)
     return folder.path
 
 
@@ -244,6 +243,23 @@ def test_what_was_changed_after_a_run_is_named_before_anything_is_judged(run_dir
         check_results(run_dir)
     assert sentence in caught.value.message
     assert str(folder) in caught.value.message
+
+
+def test_a_figure_that_was_edited_after_its_run_is_noticed_and_one_of_an_older_run_or_with_an_origin_is_not_forged(
+    run_dir, ran
+):
+    run_stage.run(run_dir, TOOLBOX, QUIET)
+    leave_result(run_dir, ran[0], measures={"node_cpu_seconds": 40})
+    folder = RunDirectory(run_dir).run(ran[0].key)
+    folder.result.write(
+        replace(folder.result.read(), origin=Origin("/out/first", "2026-11-25T14:02:00+00:00", "a" * 64))
+    )
+    check_results(run_dir)
+    folder.result.write(replace(folder.result.read(), measures={"node_cpu_seconds": 4.0}))
+    with pytest.raises(HarnessError, match=r"result\.json is not the result that this run was given"):
+        check_results(run_dir)
+    folder.seal.write(replace(folder.seal.read(), result=""))
+    check_results(run_dir)
 
 
 @pytest.mark.parametrize("edited", ["nodes/0/server.log", "logs.json"])

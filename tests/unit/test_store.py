@@ -77,5 +77,6 @@ def test_what_a_killed_stage_left_half_written_is_removed_be_it_a_file_or_a_fold
     (staged / f"{PARTIAL}counts").write_text("half")
     (tmp_path / f"{PARTIAL}run.json").write_text("half")
     (tmp_path / "run.json").write_text("whole")
+    (tmp_path / f"{PARTIAL}link").symlink_to(tmp_path / "logs", target_is_directory=True)
     RunDirectory(tmp_path).remove_unfinished()
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["logs", "run.json"]

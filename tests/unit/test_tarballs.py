@@ -1,5 +1,6 @@
 """Archives of a whole Kafka: only jars are written, below the folder that is named, and nothing hostile."""
 
+import gzip
 import io
 import tarfile
 from pathlib import Path
@@ -155,6 +156,22 @@ def test_more_than_any_kafka_has_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(tarballs, "_MOST_ENTRIES", 8)
     with pytest.raises(HarnessError, match="more than 8 entries"):
         unpack(many, tmp_path / "out2", lambda _: False)
+
+
+def test_headers_about_headers_are_refused_when_they_are_long_or_many(tmp_path):
+    """Both take few bytes in an archive that is compressed, and all there is where they are read."""
+    long_name = tarfile.TarInfo("././@LongLink")
+    long_name.type, long_name.size = tarfile.GNUTYPE_LONGNAME, 3 << 20
+    one = long_name.tobuf(tarfile.GNU_FORMAT) + b"a" * long_name.size
+    with gzip.open(tmp_path / "long.tgz", "wb") as file:
+        file.write(one)
+    with pytest.raises(HarnessError, match=f"claims {3 << 20} bytes"):
+        unpack(tmp_path / "long.tgz", tmp_path / "out", lambda _: True)
+    long_name.size = 1
+    with gzip.open(tmp_path / "many.tgz", "wb") as file:
+        file.write((long_name.tobuf(tarfile.GNU_FORMAT) + b"a" + bytes(511)) * 2000)
+    with pytest.raises(HarnessError, match="is not a whole tar archive"):
+        unpack(tmp_path / "many.tgz", tmp_path / "out", lambda _: True)
 
 
 @given(cut=st.integers(min_value=0), flipped=st.integers(min_value=0))

@@ -75,8 +75,11 @@ def read_line(node: int, number: int, line: bytes) -> Said | None:
     whole = _LINE.match(line.decode("utf-8", "replace"))
     if whole is None or _ANOTHER.search(whole[3]):
         return None
-    place = Place(node, number, _second(whole[1]) + int(whole[2]) / 1000)
-    return _READERS[found.group()](place, whole[3])
+    try:
+        place = Place(node, number, _second(whole[1]) + int(whole[2]) / 1000)
+        return _READERS[found.group()](place, whole[3])
+    except ValueError:  # a month of 13, a number of thousands of digits
+        return None
 
 
 def parse_state(text: str) -> State | None:

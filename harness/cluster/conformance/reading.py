@@ -26,6 +26,7 @@ from harness.cluster.node_figures import ACTIVE_CONTROLLER, read_figures
 _CHUNK = 2**20
 # A flood of lines that is longer is read up to here.
 MOST_BYTES = 256 * _CHUNK
+_MOST_LINE_BYTES = 16 * _CHUNK
 _MOST_SEGMENT_BYTES = 64 * 2**20
 _METRICS = {
     "epoch": "current-epoch",
@@ -60,6 +61,9 @@ class LogReader:
                 whole, end, rest = (rest + chunk).rpartition(b"\n")
                 self._position += len(whole) + len(end)
                 yield from self._said_in(whole + end)
+                if len(rest) > _MOST_LINE_BYTES:  # no line of a log is as long: what follows is read as another
+                    self._position += len(rest)
+                    rest = b""
             if self._position >= MOST_BYTES:
                 yield Unseen(Place(self._node, self.lines))
 

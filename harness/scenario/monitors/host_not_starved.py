@@ -21,6 +21,7 @@ from harness.model.events import ENDED, NO_NODE, HostShort, HostStalled, Noted
 from harness.model.incidents import Incident, IncidentKind
 from harness.model.outcome_names import HOST_NOT_STARVED
 from harness.rundir.directory import RunDirectory
+from harness.scenario.full_disk import full_disk
 from harness.scenario.host_meter import HostMeter
 from harness.scenario.monitors.base import Monitor, RunRecord
 from harness.scenario.slowness import HostInterval, Slowness, blame_of_others, slowness_of
@@ -143,17 +144,18 @@ class HostNotStarved(Monitor):
         )
         recently = self.slowness(time.monotonic() - _HOPELESS_SECONDS)
         if recently.is_hopeless:
-            self._report(IncidentKind.HOST_STALLED, recently.reason)
+            self._report(Incident(IncidentKind.HOST_STALLED, self.name, recently.reason))
         if (free := free_bytes(self.record.folder.path)) < LEAST_DISK_BYTES:
-            where = f"on that of {self.record.folder.path}"
-            self._report(IncidentKind.HOST_GAVE_OUT, f"disk: only {free / 2**20:.0f} MiB are free {where}")
+            folder = self.record.folder
+            reason = f"disk: only {free / 2**20:.0f} MiB are free on that of {folder.path}"
+            self._report(full_disk(folder.nodes, reason))
 
-    def _report(self, kind: IncidentKind, reason: str) -> None:
+    def _report(self, incident: Incident) -> None:
         """Report the first incident of a kind: a journal on a full disk must not be flooded."""
-        if kind in self._reported:
+        if incident.kind in self._reported:
             return
-        self._reported.add(kind)
-        self.record.report(Incident(kind, self.name, reason), self.record.write(HostShort(reason)))
+        self._reported.add(incident.kind)
+        self.record.report(incident, self.record.write(HostShort(incident.reason)))
 
 
 def slowness_seen(monitors: Iterable[Monitor], since: float) -> Slowness:

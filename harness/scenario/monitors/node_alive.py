@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import re
 import signal
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import ClassVar
 
@@ -20,6 +18,7 @@ from harness.model.events import Noted
 from harness.model.incidents import Incident, IncidentKind
 from harness.model.outcome_names import HOST_NOT_STARVED, KNOWN_CRASH, NODE_ALIVE
 from harness.rundir.parts import NODE_LOG, NODE_OUTPUT
+from harness.scenario.full_disk import nodes_took_the_room
 from harness.scenario.monitors.base import Monitor, RunRecord
 from harness.scenario.verbs import monitor
 
@@ -32,12 +31,9 @@ _EXCERPT_BYTES = 300
 # What the kernel refuses a process for want of room: ENOSPC, EDQUOT, and memory for the JVM's own needs.
 _DISK_FULL = re.compile(rb"No space left on device|Disk quota exceeded")
 _NO_MEMORY = re.compile(rb"insufficient memory for the Java Runtime Environment|errno=12\)")
-# A run writes some 50 MB; what its own nodes filled is not the host's want of room.
-_MOST_WRITTEN_BYTES = 2 * 2**30
 # HotSpot's words, of an OutOfMemoryError and of its own warning, where a limit of the host leaves a process no thread.
 _NO_THREAD = re.compile(rb"unable to create native thread|pthread_create failed \(EAGAIN\)")
 _MANY_THREADS = 400  # of a node, which needs some 100
-_BLOCK = 512
 _GROWN_TIMES = 4
 
 
@@ -128,7 +124,7 @@ class NodeAlive(Monitor):
         if node.id in self._filled:
             return False
         full = free_bytes(node.folder) < LEAST_DISK_BYTES or _ends_with(node.folder, _DISK_FULL)
-        return full and _written(self.record.folder.nodes) < _MOST_WRITTEN_BYTES
+        return full and not nodes_took_the_room(self.record.folder.nodes)
 
     def _was_killed_for_memory(self, node: Node) -> bool:
         return node.exit_code == -signal.SIGKILL and out_of_memory_kills() > self._kills
@@ -159,16 +155,6 @@ class NodeSizes:
     def has_few_threads(self, node: Node) -> bool:
         """Whether it was seen, and had no more threads than one that leaks none may have."""
         return 0 < self._threads.get(node.id, 0) < _MANY_THREADS
-
-
-def _written(folder: Path) -> int:
-    """Return the bytes that files below a folder take; files come and go while nodes run."""
-    blocks = 0
-    for place, folders, files in os.walk(folder):
-        for name in (*folders, *files):
-            with suppress(FileNotFoundError):
-                blocks += Path(place, name).lstat().st_blocks
-    return blocks * _BLOCK
 
 
 def _ends_with(folder: Path, words: re.Pattern[bytes]) -> bool:
