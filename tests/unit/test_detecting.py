@@ -98,8 +98,9 @@ class Bench:
             name = "observer_recovers" if shown is Outcome.FAILED else ""
             last = {"seq": 1, "t": len(self.ran), "at": "", "event": "outcome", "outcome": shown}
             write_text(folder.journal, json.dumps({**last, "expectation": name, "reason": ""}) + "\n")
-            folder.seal.write(seal_of(cell, folder))
-            folder.result.write(RunResult(cell.key.scenario, cell.key.arm, cell.role, 1, shown, name))
+            result = RunResult(cell.key.scenario, cell.key.arm, cell.role, 1, shown, name)
+            folder.seal.write(seal_of(cell, folder, result))
+            folder.result.write(result)
         return []
 
     def suspect(self, name: str, *by: str) -> Suspect:

@@ -130,10 +130,10 @@ class Bench:
             write_text(folder.path / "nodes/0/server.log", f"{root.name}\n")
             write_text(folder.path / "nodes/0/data/__cluster_metadata-0/0.log", "storage")
             folder.logs.write(())
-            folder.seal.write(seal_of(cell, folder))
             seconds = {"takes_seconds": self.takes(key), "host_held_back_percent": self.held_back}
             measures = {BUSIEST: self.busiest(key), COMMIT: 25.0, **seconds}
             result = RunResult(key.scenario, key.arm, cell.role, key.repeat, shown, name, measures=measures)
+            folder.seal.write(seal_of(cell, folder, result))
             folder.result.write(result)
         return []
 
