@@ -38,7 +38,6 @@ class Node:
     data: bytes
     version: int
     created: float
-    mzxid: int = 0
 
 
 class ZooKeeper:
@@ -94,7 +93,7 @@ class ZooKeeper:
                 data, stat = answer.get(timeout=ANSWER_SECONDS)
             except NoNodeError:  # it was deleted since it was listed
                 return
-        yield Node(path, data or b"", stat.version, stat.ctime / 1000, stat.mzxid)
+        yield Node(path, data or b"", stat.version, stat.ctime / 1000)
 
     @contextmanager
     def asked(self, path: str) -> Iterator[None]:

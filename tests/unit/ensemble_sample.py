@@ -54,7 +54,7 @@ class Ensemble:
         if path not in self.nodes or self.nodes[path][0] is None:
             raise NoNodeError
         data, version = self.nodes[path]
-        return data, type("Stat", (), {"version": version, "ctime": 0, "mzxid": 0})()
+        return data, type("Stat", (), {"version": version, "ctime": 0})()
 
     def children(self, path: str) -> list[str]:
         return sorted({each[len(path) + 1 :].split("/")[0] for each in self.nodes if each.startswith(f"{path}/")})

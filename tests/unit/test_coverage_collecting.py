@@ -122,7 +122,7 @@ def test_what_a_jvm_sends_when_it_shuts_down_is_kept_without_a_request(tmp_path)
 
 
 def test_a_jvm_that_never_answers_holds_a_kill_up_for_a_second_only(collector, tmp_path, monkeypatch):
-    monkeypatch.setattr("harness.coverage.collector._DUMP_SECONDS", 0.1)
+    monkeypatch.setattr("harness.coverage.collector._DUMP_SECONDS", 1.0)
     stopped, fine = FakeAgent(collector.address.port, answer=b""), FakeAgent(collector.address.port)
     assert connected(collector, 2)
     collector.dump()

@@ -508,7 +508,7 @@ class LateBy:
 @pytest.mark.parametrize(("share", "outcome"), [(0.0, Outcome.FAILED), (0.55, Outcome.PASSED)])
 def test_bounds_are_longer_on_a_host_that_holds_nodes_back(tmp_path, slow, share, outcome):
     slow(share)
-    result, *_ = run(tmp_path, expect(LateBy(0.55), within="400ms"))
+    result, *_ = run(tmp_path, expect(LateBy(2.2), within="1600ms"))
     assert result.outcome is outcome
 
 

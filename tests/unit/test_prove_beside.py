@@ -15,6 +15,7 @@ from harness.base.errors import HarnessError
 from harness.base.processes import bare_environment, run
 from harness.base.processes.background import background_of_caller
 from harness.base.progress import Reporter
+from harness.base.waiting import wait_until
 from harness.model.proof import FailedTest, TestClass, TestScope, TestsProof, TestSuite
 from harness.stages import prove_beside
 from harness.stages.prove_beside import proving_beside
@@ -126,8 +127,8 @@ def test_an_interruption_ends_the_tests_also_while_they_are_held_and_nothing_is_
     begun, children = threading.Event(), []
 
     def runs():
-        begun.set()
         children.append(background_of_caller())
+        begun.set()
         return sleeps()
 
     stage, began = Stage(monkeypatch, runs), time.monotonic()
@@ -135,7 +136,7 @@ def test_an_interruption_ends_the_tests_also_while_they_are_held_and_nothing_is_
     def interrupted():
         with stage.proving() as beside, beside.quiet():
             assert begun.wait(10)
-            time.sleep(0.3)
+            assert wait_until(lambda: children[0]._children, 10)
             raise interruption("enough")
 
     with pytest.raises(interruption):

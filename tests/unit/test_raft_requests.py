@@ -59,7 +59,7 @@ def test_a_reset_is_an_end_of_the_connection_too():
 
 
 def test_a_listener_that_answers_or_waits_has_not(monkeypatch):
-    monkeypatch.setattr("harness.cluster.garbage._SECONDS", 0.1)
+    monkeypatch.setattr("harness.cluster.garbage._SECONDS", 1.0)
     with listening(lambda connection: (connection.recv(999), connection.sendall(b"?"), connection.close())) as address:
         assert reply(address, b"GET /") == "answered"
     release = threading.Event()

@@ -2,10 +2,10 @@
 
 import subprocess
 import sys
-import time
 
 import pytest
 
+from harness.base.waiting import wait_until
 from harness.cluster import threads
 from harness.cluster.threads import dump_threads
 
@@ -38,8 +38,7 @@ def jvm(tmp_path):
         output = tmp_path / "stdout.log"
         with output.open("ab") as sink:
             started.append(subprocess.Popen([sys.executable, "-IS", "-c", script], stdout=sink, stderr=sink))
-        while b"ready\n" not in output.read_bytes():
-            time.sleep(0.01)
+        assert wait_until(lambda: b"ready\n" in output.read_bytes(), 30)
         return started[-1].pid, output
 
     yield start

@@ -189,7 +189,7 @@ class Known:
         self.answers = list(answers)
         monkeypatch.setattr(topics, "replicas_of", self.ask)
         monkeypatch.setattr(topics, "_POLL_SECONDS", 0.01)
-        monkeypatch.setattr(topics, "_KNOWN_SECONDS", 0.2)
+        monkeypatch.setattr(topics, "_KNOWN_SECONDS", 1.0)
         self.cluster = SimpleNamespace(brokers={1: "one", 2: "two"}, wire=None, is_closed=False)
 
     def ask(self, *_):
