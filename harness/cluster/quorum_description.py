@@ -52,9 +52,10 @@ def describe_in(of: ModuleType, address: Address) -> Description:
 
 def description_of(response: Any) -> Description:
     """Return what a response says; pure."""
-    if response.error_code is not ErrorCode.none or not response.topics:
+    topics = response.topics
+    if response.error_code is not ErrorCode.none or not topics or not topics[0].partitions:
         return Description(answer_of(response))
-    partition = response.topics[0].partitions[0]
+    partition = topics[0].partitions[0]
     answer, quorum = answer_of(partition), account_of(response)
     if not answer.is_done:
         return Description(answer)

@@ -451,6 +451,8 @@ def test_a_response_is_read_with_whom_it_names_and_for_how_long_each_has_not_cau
     refused = replace(partition, error_code=ErrorCode.not_leader_or_follower, error_message="not I")
     said = description_of(response(refused))
     assert said == Description(Answer("not_leader_or_follower", "not I"))
+    empty = replace(response(partition), topics=(TopicData(topic_name=TopicName("__cluster_metadata"), partitions=()),))
+    assert description_of(empty) == Description(Answer("none"))
 
 
 def refused(monkeypatch, codes, world=None):
