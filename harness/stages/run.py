@@ -130,9 +130,18 @@ def carry_out(
 def left_to_do(cells: Sequence[PlannedRun], root: Path, reporter: Reporter) -> list[PlannedRun]:
     """Return the cells without a valid result below `root`; what interrupted runs of them left is removed."""
     todo = [cell for cell in cells if not _has_result(root, cell, reporter)]
-    for cell in todo:  # what an interrupted run left says nothing
-        shutil.rmtree(RunDirectory(root).run(cell.key).path, ignore_errors=True)
+    for cell in todo:
+        _remove(RunDirectory(root).run(cell.key).path)
     return todo
+
+
+def _remove(left: Path) -> None:
+    """Remove what an interrupted run left, which says nothing. Raises HarnessError."""
+    shutil.rmtree(left, ignore_errors=True)
+    if left.exists():
+        raise HarnessError(
+            f"{left}, left by an interrupted run, cannot be removed.", "Remove it, then go on by --resume."
+        )
 
 
 def declared_runs(

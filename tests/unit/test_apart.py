@@ -262,6 +262,13 @@ def test_a_crashed_run_is_left_to_do_where_the_verification_is_gone_on_with(cell
     assert said == ["runs/crash/stock/1 is run again: the process in which the harness ran it had ended"]
 
 
+def test_what_an_interrupted_run_left_and_nobody_can_remove_is_said(cell, tmp_path, monkeypatch):
+    (tmp_path / "x" / "runs" / "pass" / "stock" / "1").mkdir(parents=True)
+    monkeypatch.setattr("shutil.rmtree", lambda *_, **__: None)
+    with pytest.raises(HarnessError, match="left by an interrupted run, cannot be removed"):
+        left_to_do([cell("pass")], tmp_path / "x", SimpleNamespace(report=lambda _: None))
+
+
 def test_a_scenario_that_was_changed_meanwhile_is_not_run(cell, folder, tmp_path):
     cell = cell("pass")
     (folder / "plans.py").write_text(PLANS.replace("within='1s'", "within='1500ms'"))

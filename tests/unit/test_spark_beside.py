@@ -1,6 +1,7 @@
 """Spark starts beside the last clusters, gives way to them, and whatever becomes of it touches no run."""
 
 import os
+import shlex
 import subprocess
 import sys
 import threading
@@ -10,6 +11,8 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rich.console import Console
 
 from harness.base.errors import HarnessError
@@ -17,7 +20,7 @@ from harness.base.processes import bare_environment, spawn
 from harness.base.processes.background import Background, background_of_caller
 from harness.base.progress import Reporter
 from harness.engine.quiet import held_together
-from harness.logs.read.spark import _environment
+from harness.logs.read.spark import _environment, _quoted
 from harness.model.request import Request
 from harness.rundir.directory import RunDirectory
 from harness.stages import spark_beside as stage
@@ -210,3 +213,9 @@ def test_a_variable_of_the_users_that_was_taken_away_comes_back(monkeypatch):
         assert "SPARK_HOME" not in os.environ
     assert os.environ["SPARK_HOME"] == "/mine"
     assert "PYSPARK_PYTHON" not in os.environ
+
+
+@given(st.text(st.characters(exclude_categories=("Cs", "Cc"))))
+def test_an_option_for_sparks_jvm_is_one_word_whatever_its_path_is(path):
+    option = f"-Djava.io.tmpdir={path}"
+    assert shlex.split(_quoted(option)) == [option]

@@ -183,7 +183,7 @@ def settings(scratch: Path, master: str) -> dict[str, str]:
         **(loopback if _is_here(master) else {}),
         **({} if master else here),
         "spark.driver.memory": _HEAP,
-        "spark.driver.extraJavaOptions": f"-Djava.io.tmpdir={scratch}",
+        "spark.driver.extraJavaOptions": _quoted(f"-Djava.io.tmpdir={scratch}"),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.local.dir": str(scratch),
@@ -194,6 +194,11 @@ def settings(scratch: Path, master: str) -> dict[str, str]:
         # Workers leave the processors to each other.
         "spark.executorEnv.POLARS_MAX_THREADS": "1",
     }
+
+
+def _quoted(option: str) -> str:
+    """Return an option as Spark's launcher reads it, which else ends at a blank (CommandBuilderUtils)."""
+    return '"' + option.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def _start(builder: SparkSession.Builder, config: Mapping[str, str]) -> SparkSession:
