@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.base.likeness import LIKE, likeness, own_words
-from harness.model.findings import LEVELS, WORSE, Contrast, Finding, FindingKind, Significance, StockRate
+from harness.model.findings import WORSE, Contrast, Finding, FindingKind, Significance, StockRate, severity
 from harness.model.outcome_names import SAYS_NOTHING_OF_THE_BUILD
 from harness.model.proof import ERROR_ADDED, EXPECTED_LEVEL, Difference, Proof
 from harness.model.runs import Verdict
@@ -65,23 +65,18 @@ def expected_by(finding: Finding, expected: Mapping[str, ExpectedLine], flag: st
     `expected` are the lines that claims expect, by claim. A line at a worse level than is expected of it is expected by
     nothing, and one with the flag's key only at INFO or less.
     """
-    if flag and flag in finding.template and _severity(finding.level) <= _severity(EXPECTED_LEVEL):
+    if flag and flag in finding.template and severity(finding.level) <= severity(EXPECTED_LEVEL):
         return "the flag's own key"
     shown = (finding.base_excerpt, finding.candidate_excerpt)
     return next(
         (
             claim
             for claim, wanted in expected.items()
-            if _severity(finding.level) <= _severity(wanted.level)
+            if severity(finding.level) <= severity(wanted.level)
             and any(re.search(wanted.pattern, line) for line in shown)
         ),
         "",
     )
-
-
-def _severity(level: str) -> int:
-    """Return how bad a level is; one that log4j does not know is worst."""
-    return LEVELS.index(level.upper()) if level.upper() in LEVELS else len(LEVELS)
 
 
 def _deciding(contrast: Contrast, errors: Sequence[Difference]) -> list[Finding]:

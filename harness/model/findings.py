@@ -12,6 +12,11 @@ LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")  # log4j's, mildes
 WORSE = LEVELS[LEVELS.index("WARN") :]  # of lines that can hold a candidate back
 
 
+def severity(level: str) -> int:
+    """Return how bad a level is; one that log4j does not know is worst."""
+    return LEVELS.index(level.upper()) if level.upper() in LEVELS else len(LEVELS)
+
+
 class FindingKind(StrEnum):
     """How a template differs across a contrast."""
 

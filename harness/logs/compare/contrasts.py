@@ -15,7 +15,7 @@ from harness.logs.compare.bracket_words import bracket_words
 from harness.logs.compare.counts import Count, Where
 from harness.logs.compare.noise import Noise
 from harness.logs.compare.order import Order, Swap
-from harness.logs.compare.pairs import Pair, busiest, by_phase, comparable, levels_of, pairs_of, severity
+from harness.logs.compare.pairs import Pair, busiest, by_phase, comparable, levels_of, pairs_of
 from harness.logs.compare.plain_findings import plain_finding
 from harness.logs.compare.rates import Rates
 from harness.logs.compare.shifts import Shift, Shifts
@@ -23,7 +23,7 @@ from harness.logs.compare.stock import Stock, settled
 from harness.logs.compare.tables import Assessment, Key, Place
 from harness.logs.compare.values import Side, ValueChange, Values, word_counts
 from harness.logs.read.excerpts import excerpt
-from harness.model.findings import Contrast, Finding, FindingKind, Significance
+from harness.model.findings import Contrast, Finding, FindingKind, Significance, severity
 
 MIN_RATIO = 1.5  # of the events per second of a phase
 MIN_EVENTS = 5.0  # by which the arms differ in a phase, over the shorter of their times in it

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from harness.logs.compare.counts import Count, Where
 from harness.logs.compare.tables import Key, Place
-from harness.model.findings import LEVELS
+from harness.model.findings import severity
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +90,3 @@ def busiest(counts: Sequence[Count]) -> str:
     """Return the phase with the most events; among equals the first by name."""
     sums = by_phase(counts)
     return min(sums, key=lambda phase: (-sums[phase], phase))
-
-
-def severity(level: str) -> int:
-    """Return how bad a level is; one that log4j does not know is worst."""
-    return LEVELS.index(level) if level in LEVELS else len(LEVELS)

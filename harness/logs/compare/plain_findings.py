@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 
 from harness.base.text import visible
 from harness.logs.compare.counts import Count
-from harness.logs.compare.pairs import Pair, levels_of, severity
+from harness.logs.compare.pairs import Pair, levels_of
 from harness.logs.compare.tables import Assessment
 from harness.logs.read.excerpts import excerpt
-from harness.model.findings import Finding, FindingKind
+from harness.model.findings import Finding, FindingKind, severity
 from harness.model.runs import Evidence
 
 
