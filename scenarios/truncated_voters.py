@@ -54,10 +54,11 @@ def truncated_voters(plan, cluster, observer):
         plan.guard(has_new_leader(), within="30s")
         plan.guard(has_logged(observer, "Truncated to offset"), follows_leader(observer), within="30s")
     with plan.phase("voters move, in the place of what was truncated"):
-        _move(plan, lost)
-        # It has truncated its log as well. At its next start it reads all of it; else it could not vote for who moved.
-        plan.do(restart(lost))
+        # It truncates its log as well. Where it moves it starts again, and reads all of it; else it could not vote for
+        # who moves next.
+        plan.do(start(lost))
         plan.guard(has_leader(), voters_caught_up(), has_logged(lost, STARTED), within="60s")
+        _move(plan, lost)
         # A leader that moved would be missed at once by an observer which knows no other voter.
         plan.do(restart(known), when=leads(known))
         plan.guard(has_leader(), voters_caught_up(), has_logged(known, STARTED), within="60s")
