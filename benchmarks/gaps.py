@@ -78,7 +78,6 @@ GAPS = (
     Gap("(7) callers of the released API still link", "", ("old-constructor-stays",)),
     Gap("(15) names lead to other hosts", "all-voters-move", ("observer_follows_changed_hosts",)),
     Gap("(8) all voters moved at once: a leader is elected", "all-voters-move", ("moved_quorum_elects",)),
-    Gap("(8) all voters moved at once: all of them follow it", "all-voters-move", ("moved_voters_catch_up",)),
     Gap(
         "(9) a voter added and the known leader removed meanwhile",
         "voters-change-meanwhile",
