@@ -67,11 +67,12 @@ def raft_elections(plan, cluster, observer):
         _behind_and_asks_first(plan, observer)
     with plan.phase("two ask for one vote"):
         fourth, asked, other = plan.name_voters("fourth leader", "voter that is asked", "voter that is not")
-        # Else either of them may stand, and be elected, before the one that has voted does.
-        plan.do(hold(fourth), hold(other), ask_for_votes(asked))
+        plan.do(ask_for_votes(asked))
         plan.expect(has_logged(asked, *raft_lines.OLDER_LOG), within="5s", named="older_log_is_told_no")
         plan.expect(has_logged(asked, *raft_lines.VOTED), within="5s", named="whole_log_gets_the_vote")
         plan.expect(has_logged(asked, *raft_lines.SECOND_CANDIDATE), within="5s", named="second_candidate_is_told_no")
+        # Else either of them may stand, and be elected, before the one that has voted does.
+        plan.do(hold(fourth), hold(other))
         plan.expect(has_logged(asked, *raft_lines.STANDS), within="10s", named="who_voted_in_vain_stands")
         plan.do(release(fourth), release(other))
         plan.expect(has_leader(), within=AN_ELECTION, named="leader_after_two_asked")
