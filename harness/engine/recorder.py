@@ -186,9 +186,10 @@ class Recorder:
 
     def host_disk_full(self) -> None:
         """The disk that all is written to has no room left: the plan cannot go on."""
+        if self._deaths:  # it does not go on anyway; all that is written asks
+            return
         incident = full_disk(self.folder.nodes, f"disk: no room is left on that of {self.folder.path}")
-        if incident.kind not in self._incidents:
-            self.report(incident, self._journal.write(HostShort(incident.reason)))
+        self.report(incident, self._journal.write(HostShort(incident.reason)))
 
     def expectation_unmet(self, incident: Incident, line: int, node: int | None) -> None:
         """An expectation was not met; the log of the node that it is about says most about why."""
