@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 LINE_BYTES = 2000
+_SHOWN_BYTES = 300
 _CHUNK = 2**20
 
 
@@ -19,6 +20,14 @@ def beginnings(path: Path, start: int = 0) -> Iterator[tuple[int, bytes]]:
             yield number, line.rstrip(b"\r\n")
             while line and not line.endswith(b"\n"):
                 line = stream.readline(_CHUNK)
+
+
+def last_line(*paths: Path) -> str:
+    """Return the last line, or its beginning, of the first of these files that has one; empty where none has."""
+    for path in paths:
+        if path.exists() and (lines := tail(path)[1]):
+            return lines[-1][:_SHOWN_BYTES].decode("utf-8", "replace")
+    return ""
 
 
 def tail(path: Path, most: int = _CHUNK) -> tuple[int, list[bytes]]:

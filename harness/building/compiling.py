@@ -14,6 +14,7 @@ from typing import Protocol
 from harness.base.processes import bare_environment, run
 
 _TIMEOUT_SECONDS = 600
+_MOST_ERRORS = 3
 _COMMON = ("-g", "-proc:none", "-nowarn", "-encoding", "UTF-8")
 # With the line of code and the caret below it, where the compiler shows them.
 _ERROR = re.compile(r"^\S.*?:\d+: error: .*(?:\n.*\n[ \t]*\^+$)?", re.MULTILINE)
@@ -48,9 +49,9 @@ class Builder(Protocol):
         """
 
 
-def first_errors(output: str, most: int = 3) -> str:
+def first_errors(output: str) -> str:
     """Return the first errors in a compiler's output, with code and caret; all of a short output that names none."""
-    errors = [found.group() for found in islice(_ERROR.finditer(output), most)]
+    errors = [found.group() for found in islice(_ERROR.finditer(output), _MOST_ERRORS)]
     return "\n".join(errors) or output.strip()[-500:]
 
 

@@ -14,6 +14,8 @@ from harness.kafka.release_lines import Line
 _FOUR_DIGITS = re.compile("[0-9a-fA-F]{4}")
 _LINE_ENDS = re.compile(r"\r\n|\n|\r")
 BROKER_LISTENER = "BROKER"
+METADATA_TOPIC = "__cluster_metadata"
+METADATA_LOG = f"{METADATA_TOPIC}-0"  # the folder of its only partition, in a node's `log.dirs`
 CONTROLLER_LISTENER = "CONTROLLER"
 SECURE_BROKER_LISTENER = "SECURE_BROKER"
 SECURE_CONTROLLER_LISTENER = "SECURE_CONTROLLER"

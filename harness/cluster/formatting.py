@@ -29,9 +29,8 @@ from harness.base.kafka_id import kafka_id
 from harness.base.locks import scratch
 from harness.base.processes import bare_environment, run
 from harness.cluster.address import Address
-from harness.cluster.config import CONTROLLER_LISTENER, NodeConfig, server_properties
+from harness.cluster.config import CONTROLLER_LISTENER, METADATA_LOG, NodeConfig, server_properties
 
-METADATA_LOG = "__cluster_metadata-0"
 _SNAPSHOT = f"{METADATA_LOG}/00000000000000000000-0000000000.checkpoint"
 _BOOTSTRAP = "bootstrap.checkpoint"
 _VOTERS_RECORD_KEY = bytes([0, 0, 0, 6])  # version 0, ControlRecordType.KRAFT_VOTERS

@@ -21,8 +21,7 @@ from harness.base.processes.shared_memory import forget_shared
 from harness.base.tails import beginnings
 from harness.base.waiting import wait_until
 from harness.cluster import config, jvm, probes
-from harness.cluster.config import NodeConfig
-from harness.cluster.formatting import METADATA_LOG
+from harness.cluster.config import METADATA_LOG, NodeConfig
 from harness.cluster.install import Install, NodeKafka
 from harness.cluster.metadata_log.dump import dump_log
 from harness.cluster.node_figures import with_reporter
@@ -32,7 +31,7 @@ from harness.cluster.runtime.base import NodeProcess, Spawn, end_at_once
 from harness.cluster.threads import dump_threads
 from harness.kafka.release_lines import Line
 from harness.model.setup import Profile
-from harness.rundir.parts import NODE_FIGURES, NODE_LOG, NODE_OUTPUT
+from harness.rundir.parts import NODE_DATA, NODE_FIGURES, NODE_LOG, NODE_OUTPUT
 
 # A broker that lost the quorum ignores SIGTERM for its whole controlled-shutdown time; it is killed instead.
 STOP_TIMEOUT_SECONDS = 20.0
@@ -179,7 +178,7 @@ class Node:
     @property
     def data_dir(self) -> Path:
         """The node's `log.dirs`."""
-        return self.folder / "data"
+        return self.folder / NODE_DATA
 
     @property
     def metadata_log(self) -> Path:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harness.base.errors import HarnessError
-from harness.base.tails import tail
+from harness.base.tails import last_line
 from harness.base.waiting import wait_until
 from harness.cluster import jvm
 from harness.cluster.cluster import Cluster
@@ -19,6 +19,7 @@ from harness.cluster.node import Launch, NodeState
 from harness.cluster.topology import Topology
 from harness.kafka.release_lines import Line, Mode
 from harness.model.setup import Profile
+from harness.rundir.parts import NODE_OUTPUT
 
 _TRAINING_SECONDS = 60.0
 
@@ -99,7 +100,7 @@ def _write_archive(node_parts: NodeParts, stock_raft_jar: Path, archive: Path) -
             if not wait_until(lambda: _all_ready(cluster), _TRAINING_SECONDS):
                 raise HarnessError(
                     "A stock node did not come up while its class list was recorded: "
-                    f"{_last_line(cluster.nodes[0].folder / 'stdout.log')}",
+                    f"{last_line(cluster.nodes[0].folder / NODE_OUTPUT) or 'no output'}",
                     "Run `harness doctor`; see whether the Java runtime fits this Kafka version.",
                 )
             for node in cluster.nodes.values():
@@ -111,8 +112,3 @@ def _write_archive(node_parts: NodeParts, stock_raft_jar: Path, archive: Path) -
 def _all_ready(cluster: Cluster) -> bool:
     cluster.look()
     return all(node.state is NodeState.READY for node in cluster.nodes.values())
-
-
-def _last_line(path: Path) -> str:
-    lines = tail(path)[1] if path.exists() else []
-    return lines[-1][:300].decode("utf-8", "replace") if lines else "no output"

@@ -6,7 +6,6 @@ lost observer hangs, and `CurrentObservers` keeps a dead one for five minutes.
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
@@ -16,17 +15,16 @@ from kio.schema.api_versions.v3.request import ApiVersionsRequest
 from kio.schema.api_versions.v4.request import ApiVersionsRequest as FullApiVersionsRequest
 from kio.schema.errors import ErrorCode
 from kio.schema.types import TopicName
-from kio.static.primitive import i8, i16, i32, u16
+from kio.static.primitive import i8, i32
 
 from harness.cluster.address import Address
-from harness.cluster.config import CONTROLLER_LISTENER
+from harness.cluster.config import CONTROLLER_LISTENER, METADATA_TOPIC
 from harness.cluster.protocol import CLIENT_ID, Unreachable, Wire, ask, fitting, understood
 
 CAUGHT_UP_LAG = 1
 _API_VERSIONS = 18
 _WITH_LEVEL_0 = 4  # the version of ApiVersions that no longer leaves out features that begin at level 0 (KIP-1022)
 _BROKER_RESOURCE = i8(4)
-_METADATA_TOPIC = TopicName("__cluster_metadata")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +115,7 @@ def describe_quorum_request(wire: Wire, address: Address, timeout: float) -> Any
 def describe_quorum_in(of: ModuleType) -> Any:
     """Return DescribeQuorum for the metadata partition in the version of kio's module of it."""
     partition = fitting(of.PartitionData, partition_index=i32(0))
-    topic = fitting(of.TopicData, topic_name=_METADATA_TOPIC, partitions=(partition,))
+    topic = fitting(of.TopicData, topic_name=TopicName(METADATA_TOPIC), partitions=(partition,))
     return of.DescribeQuorumRequest(topics=(topic,))
 
 
@@ -213,33 +211,3 @@ def broker_config(wire: Wire, address: Address, node: int, timeout: float = 5.0)
     if str(node) not in (values.get("node.id"), values.get("broker.id")):
         raise Unreachable(f"node {node} reported a configuration without its id")
     return values
-
-
-def update_voter(
-    wire: Wire,
-    leader: Address,
-    cluster: str,
-    epoch: int,
-    voter: tuple[int, uuid.UUID],
-    listeners: Mapping[str, Address],
-) -> str:
-    """Send the leader the new endpoints of a voter (id, directory id) (UpdateRaftVoter, KIP-853).
-
-    Returns "" or the error's name. Raises Unreachable.
-    """
-    of = wire.schemas("update_raft_voter", leader)
-    node, directory = voter
-    request = fitting(
-        of.UpdateRaftVoterRequest,
-        cluster_id=cluster,
-        current_leader_epoch=i32(epoch),
-        voter_id=i32(node),
-        voter_directory_id=directory,
-        listeners=tuple(of.Listener(name=name, host=at.host, port=u16(at.port)) for name, at in listeners.items()),
-        k_raft_version_feature=of.KRaftVersionFeature(min_supported_version=i16(0), max_supported_version=i16(1)),
-    )
-    return _error_name(ask(leader, request, timeout=5.0).error_code)
-
-
-def _error_name(code: ErrorCode) -> str:
-    return "" if code is ErrorCode.none else str(code.name)

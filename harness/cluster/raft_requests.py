@@ -18,9 +18,9 @@ from kio.serial.errors import SerialError
 from kio.static.primitive import i32Timedelta
 
 from harness.cluster.address import Address
+from harness.cluster.config import METADATA_TOPIC
 from harness.cluster.protocol import Wire, ask, encoded, fitting
 
-METADATA_TOPIC = "__cluster_metadata"
 # Uuid.METADATA_TOPIC_ID
 _METADATA_TOPIC_ID = uuid.UUID(int=1)
 _NO_DIRECTORY = None

@@ -14,8 +14,9 @@ from harness.cluster.attempts import attempts
 from harness.cluster.cluster import Cluster
 from harness.cluster.formatting import kafka_uuid
 from harness.cluster.node import Node
-from harness.cluster.probes import Quorum, update_voter
+from harness.cluster.probes import Quorum
 from harness.cluster.protocol import Unreachable
+from harness.cluster.voter_changes import update_voter
 
 _RETRY_SECONDS = 0.2
 
@@ -39,9 +40,10 @@ def register_endpoint(cluster: Cluster, node: int, within: float, port: int = 0)
 def _send(cluster: Cluster, quorum: Quorum, target: Node, announced: Mapping[str, Address]) -> str:
     leader, own = cluster.controllers[quorum.leader], kafka_uuid(cluster.id)
     try:
-        return update_voter(cluster.wire, leader, own, quorum.epoch, (target.id, target.directory), announced)
+        answer = update_voter(cluster.wire, leader, own, quorum.epoch, (target.id, target.directory), announced)
     except Unreachable as error:
         return str(error)
+    return "" if answer.is_done else str(answer)
 
 
 def _at_port(address: Address, port: int) -> Address:

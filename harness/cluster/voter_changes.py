@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Any
 
 from kio.schema.errors import ErrorCode
-from kio.static.primitive import i32, i32Timedelta, u16
+from kio.static.primitive import i16, i32, i32Timedelta, u16
 
 from harness.cluster.address import Address
 from harness.cluster.probes import describe_quorum_request
@@ -66,6 +66,29 @@ def remove_voter(wire: Wire, address: Address, cluster: str, voter: tuple[int, u
     of = wire.schemas("remove_raft_voter", address)
     node, directory = voter
     request = of.RemoveRaftVoterRequest(cluster_id=cluster, voter_id=i32(node), voter_directory_id=directory)
+    return answer_of(ask(address, request, timeout=_TIMEOUT_SECONDS))
+
+
+def update_voter(
+    wire: Wire,
+    address: Address,
+    cluster: str,
+    epoch: int,
+    voter: tuple[int, uuid.UUID],
+    listeners: Mapping[str, Address],
+) -> Answer:
+    """Tell a controller the new endpoints of a voter (id, directory id) (UpdateRaftVoter). Raises Unreachable."""
+    of = wire.schemas("update_raft_voter", address)
+    node, directory = voter
+    request = fitting(
+        of.UpdateRaftVoterRequest,
+        cluster_id=cluster,
+        current_leader_epoch=i32(epoch),
+        voter_id=i32(node),
+        voter_directory_id=directory,
+        listeners=_listeners(of, listeners),
+        k_raft_version_feature=of.KRaftVersionFeature(min_supported_version=i16(0), max_supported_version=i16(1)),
+    )
     return answer_of(ask(address, request, timeout=_TIMEOUT_SECONDS))
 
 

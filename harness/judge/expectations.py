@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from harness.base.text import counted
-from harness.judge.against import confidence
+from harness.judge.against import ONCE, confidence
 from harness.model.declaration import Declaration
 from harness.model.expectations import Expectations, Met, MetCell
 from harness.model.runs import Verdict
@@ -68,8 +68,7 @@ def _against(found: Expectations, repeats: int) -> str:
             return confidence(repeats)
         case Met.UNEXPECTED:
             others = f"{found.met} of {counted(len(found.cells), 'cell')} show what is expected."
-            once = " Each scenario ran once per arm, so a single unlucky run would look the same."
-            return f"{others}{once if repeats == 1 else ''}"
+            return f"{others} {ONCE if repeats == 1 else ''}".strip()
         case Met.UNDECIDED:
             decided = f"Nothing that could be decided is unexpected: {counted(found.met, 'cell')}."
             return decided if found.met else "None: nothing was decided."

@@ -25,8 +25,13 @@ GAPS = (*_FIRST_GAPS, ReasonSource.LOGS)
 
 def worst(weights: Iterable[Verdict | None]) -> Verdict:
     """Return the weightiest verdict; when nothing could be tested, that is INCONCLUSIVE and never SHIP."""
+    return weightiest(weights) or Verdict.INCONCLUSIVE
+
+
+def weightiest(weights: Iterable[Verdict | None]) -> Verdict | None:
+    """Return the weightiest verdict; None when nothing was tested."""
     known = set(weights)
-    return next((verdict for verdict in _WORST_FIRST if verdict in known), Verdict.INCONCLUSIVE)
+    return next((verdict for verdict in _WORST_FIRST if verdict in known), None)
 
 
 def rank(weight: Verdict | None) -> int:

@@ -19,6 +19,7 @@ from harness.judge.classify import (
     promise_of,
     was_decided,
 )
+from harness.judge.reasons import weightiest
 from harness.model.arms import Role
 from harness.model.runs import Verdict
 from harness.model.verdict import CellOutcome, CellState, Effect, Inertness
@@ -57,11 +58,7 @@ class Ruling:
     @property
     def verdict(self) -> Verdict | None:
         """The weight of this scenario in the verdict; None when nothing was tested."""
-        weights = (weight_of_effect(self.effect), weight_of_inertness(self.inertness))
-        for verdict in (Verdict.HOLD, Verdict.INCONCLUSIVE, Verdict.SHIP):
-            if verdict in weights:
-                return verdict
-        return None
+        return weightiest([weight_of_effect(self.effect), weight_of_inertness(self.inertness)])
 
 
 def rule(

@@ -49,11 +49,6 @@ def check_whole(kafka: Distribution, place: Path) -> None:
         raise HarnessError(f"{place} is not a whole Kafka: {problem}.", _AGAIN)
 
 
-def needed_modules(version: str) -> frozenset[str]:
-    """Return the names of Kafka's own modules that a broker of a version needs, without the suffix for Scala."""
-    return known_modules(version).needed
-
-
 def known_modules(version: str) -> KnownModules:
     """Return what the lock of a version's release says of its modules, or that of another release of its line."""
     release = release_of(version)

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from harness.model.events import ENDED, FaultChanged
-from harness.report.timeline import Lane, Timeline, of_kind
+from harness.model.events import FaultChanged
+from harness.report.timeline import GOING, Lane, Timeline, of_kind
 from harness.rundir.journal import Entry
-
-_GOING = ("stopping", *ENDED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +53,7 @@ def _absences(lane: Lane) -> list[FaultWindow]:
             if since >= 0:
                 windows.append(_absence(lane, since, span.start))
             since, was_ready = -1.0, True
-        elif span.name in _GOING and was_ready and since < 0:
+        elif span.name in GOING and was_ready and since < 0:
             since = span.start
     if since >= 0:
         windows.append(_absence(lane, since, lane.life[-1].end))

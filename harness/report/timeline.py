@@ -29,7 +29,7 @@ _E = TypeVar("_E", bound=Event)
 # moved for this long has missed several.
 STALL_SECONDS = 3.0
 BASE, CANDIDATE = "base", "candidate"  # whose jars a node runs
-_GOING = ("stopping", *ENDED)
+GOING = ("stopping", *ENDED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +178,7 @@ def _runs(node: int, entries: Sequence[Entry], seconds: float) -> tuple[Span, ..
     """Return whose jars a node was seen to run, each from its proof until it ended."""
     proofs = [(at, proved) for at, proved in of_kind(entries, NodeProved) if proved.node == node and proved.jars]
     spans = _until_next([(at, CANDIDATE if proved.differing else BASE) for at, proved in proofs], seconds)
-    ends = [at for at, change in of_kind(entries, NodeChanged) if change.node == node and change.state in _GOING]
+    ends = [at for at, change in of_kind(entries, NodeChanged) if change.node == node and change.state in GOING]
     return tuple(Span(span.name, span.start, _first_within(ends, span)) for span in spans)
 
 

@@ -6,7 +6,7 @@ import shutil
 import zipfile
 from pathlib import Path
 
-_NEEDED_CLASS = "org/apache/kafka/raft/KafkaRaftClient.class"
+from harness.kafka.distribution import RAFT_CLIENT
 
 
 def without_class(jar: Path, into: Path) -> Path:
@@ -14,7 +14,7 @@ def without_class(jar: Path, into: Path) -> Path:
     into.parent.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(jar) as whole, zipfile.ZipFile(into, "w", zipfile.ZIP_DEFLATED) as torn:
         for entry in whole.infolist():
-            if entry.filename != _NEEDED_CLASS:
+            if entry.filename != RAFT_CLIENT:
                 with whole.open(entry) as source, torn.open(entry, "w") as copy:
                     shutil.copyfileobj(source, copy)
     return into

@@ -130,7 +130,8 @@ class RunDirectory:
 
     def runs(self) -> list[RunFolder]:
         """Return every run's folder, in the order of their paths."""
-        return self._run_folders("runs/*/*/*")
+        found = sorted(path for path in self.path.glob("runs/*/*/*") if path.is_dir())
+        return [RunFolder(self.path, path.relative_to(self.path).as_posix()) for path in found]
 
     def results(self) -> list[RunResult]:
         """Return the results of all runs in the folder, by scenario, arm and repeat.
@@ -258,10 +259,6 @@ class RunDirectory:
 
     def _translated(self, document: Any) -> Any:
         return translated(document, self.path)
-
-    def _run_folders(self, pattern: str) -> list[RunFolder]:
-        found = sorted(path for path in self.path.glob(pattern) if path.is_dir())
-        return [RunFolder(self.path, path.relative_to(self.path).as_posix()) for path in found]
 
     def _files(self, pattern: str) -> list[Path]:
         return sorted(path for path in self.path.glob(pattern) if path.is_file() and not path.is_symlink())

@@ -26,6 +26,7 @@ NODE_LOG = "server.log"  # what a node logs by log4j
 NODE_OUTPUT = "stdout.log"  # what its JVM prints
 NODE_FIGURES = "figures.txt"  # what it counts of itself, a line a second
 SHUTDOWN_LOG = "shutdown.log"  # what a node logs when the plan is over and it is asked to stop
+NODE_DATA = "data"  # its `log.dirs`
 JOURNAL = "journal.jsonl"
 CRASH = "crash.txt"
 RESULT = "result.json"

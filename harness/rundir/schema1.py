@@ -110,7 +110,7 @@ def _outcome_event(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _step_event(document: Mapping[str, Any]) -> dict[str, Any]:
-    return _renamed_fields(document, {"kind": "step"})
+    return _renamed(document, kind="step")
 
 
 def _node_event(document: Mapping[str, Any]) -> dict[str, Any]:
@@ -229,7 +229,7 @@ def rollout(document: Any, declared: Any) -> Any:
         "outcome": "PASSED" if document["ending"] == "HELD" else document["ending"],
         "sentence": "",
         "reasons": document["reasons"],
-        "timings": _renamed_fields(document["timings"], {"ground": "prepare"}),
+        "timings": _renamed(document["timings"], ground="prepare"),
     }
 
 
@@ -258,17 +258,13 @@ def rehearsed(document: Any) -> Any:
 
 
 def _turn(document: Mapping[str, Any]) -> dict[str, Any]:
-    turn = _renamed_fields(document, {"duties": "roles", "jar": "build", "pause_seconds": "pauses"})
-    checks = {when: [_renamed_fields(each, {"words": "description"}) for each in turn[when]] for when in _WHEN}
+    turn = _renamed(document, duties="roles", jar="build", pause_seconds="pauses")
+    checks = {when: [_renamed(each, words="description") for each in turn[when]] for when in _WHEN}
     return {**turn, **checks}
 
 
 def _client(document: Mapping[str, Any]) -> dict[str, Any]:
-    return _renamed_fields(document, {"words": "description", "wrong": "violations", "told": "detail"})
-
-
-def _renamed_fields(document: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    return {names.get(name, name): value for name, value in document.items()}
+    return _renamed(document, words="description", wrong="violations", told="detail")
 
 
 def _without(document: Mapping[str, Any], *names: str) -> dict[str, Any]:

@@ -64,7 +64,7 @@ def ask_of_followers(plan: Plan, cluster: ClusterRef, *brokers: NodeRef) -> None
             _expect(plan, topic, "leaves", in_sync(topic, first, third, told_by=told_by), within=_ISR)
             _expect(plan, topic, "leader_stays", led_by(topic, first, told_by=told_by))
             _expect_taken(plan, topic, first, _SAFE, "all", "rest_is_enough")
-        _heal_losing(plan, topic, brokers, 0)
+        _heal_losing_nothing(plan, topic, brokers)
 
 
 def ask_of_a_follower_without_coordinator(
@@ -91,7 +91,7 @@ def ask_of_a_follower_without_coordinator(
             _expect(plan, topic, "still_fetches", keeps_up(topic, second, first), within="5s")
         plan.do(let_pass("6s"))
         _expect(plan, topic, "stays_out", in_sync(topic, first, third, told_by=told_by))
-    _heal_losing(plan, topic, brokers, 0)
+    _heal_losing_nothing(plan, topic, brokers)
 
 
 def ask_of_a_leader_without_followers(plan: Plan, *brokers: NodeRef) -> None:
@@ -109,7 +109,7 @@ def ask_of_a_leader_without_followers(plan: Plan, *brokers: NodeRef) -> None:
             _expect(plan, topic, "leader_stays", led_by(topic, first))
         _expect_taken(plan, alone, first, _SAFE, "all", "all_acks_are_taken")
         _expect_refused(plan, pair, first, "all", "all_acks_are_refused", _TOO_FEW)
-    _heal_losing(plan, alone, brokers, 0)
+    _heal_losing_nothing(plan, alone, brokers)
     with plan.phase(f"“{pair}” is whole too"):
         _expect_whole(plan, pair, brokers)
         _expect_loss(plan, pair, 0)
@@ -276,12 +276,12 @@ def _expect_refused(plan: Plan, topic: str, node: NodeRef, acks: str, named: str
     _expect(plan, topic, named, refused(topic, error))
 
 
-def _heal_losing(plan: Plan, topic: str, brokers: Brokers, records: int) -> None:
+def _heal_losing_nothing(plan: Plan, topic: str, brokers: Brokers) -> None:
     with plan.phase(f"“{topic}” is healed"):
         plan.do(heal())
         _expect_whole(plan, topic, brokers)
         _expect(plan, topic, "keeps_up", keeps_up(topic, brokers[1], brokers[0]), within="5s")
-        _expect_loss(plan, topic, records)
+        _expect_loss(plan, topic, 0)
 
 
 def _expect_loss(plan: Plan, topic: str, records: int) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from crc32c import crc32c
 
-from harness.cluster.formatting import METADATA_LOG
+from harness.cluster.config import METADATA_LOG
 from harness.cluster.metadata_log.batches import bounds
 from harness.cluster.metadata_log.broken import (
     COMMITTED_STAYS,
@@ -22,14 +22,14 @@ from harness.cluster.metadata_log.broken import (
     QUORUM_STATE_AGREES,
     Broken,
 )
-from harness.cluster.metadata_log.files import QUORUM_STATE, segment_base
+from harness.cluster.metadata_log.files import QUORUM_STATE, segments_among
 from harness.cluster.metadata_log.folder import LogFolder
 from harness.cluster.metadata_log.looks import Watched, watch
 from harness.cluster.metadata_log.oracle import Known, judge
 from harness.cluster.probes import Quorum
 from harness.model.events import QuorumSeen
 from harness.rundir.journal import events_of, read_journal
-from harness.rundir.parts import RunFolder
+from harness.rundir.parts import NODE_DATA, RunFolder
 from harness.selftest.canary import require
 
 # The batch that is tampered with: the first leader's second one, below any high watermark of its successor.
@@ -74,7 +74,7 @@ def _watched(journal: Path) -> tuple[Watched, list[Quorum]]:
 
 
 def _require_alarm(tampering: Tampering, watched: Watched, nodes: Path) -> None:
-    folders = {int(node.name): node / "data" / METADATA_LOG for node in nodes.iterdir()}
+    folders = {int(node.name): node / NODE_DATA / METADATA_LOG for node in nodes.iterdir()}
     known, found = _judged(Known(), watched, folders)
     require(not found, f"the logs as they were break {_names(found)}")
     tampering.act(folders[min(folders)])
@@ -90,9 +90,13 @@ def _names(found: tuple[Broken, ...]) -> list[str]:
     return list(dict.fromkeys(broken.name for broken in found))
 
 
+def _first_segment(folder: Path) -> Path:
+    return folder / next(iter(segments_among(path.name for path in folder.iterdir()).values()))
+
+
 def _rewrite(folder: Path, change: Callable[[bytearray, int, int], None]) -> None:
     """Change one batch of a log, given its first byte and the one behind it; the file stays the same."""
-    segment = next(path for path in sorted(folder.iterdir()) if segment_base(path.name) is not None)
+    segment = _first_segment(folder)
     read = segment.read_bytes()
     batches, data = bounds(read), bytearray(read)
     _, begin, end = batches[_COMMITTED]
@@ -121,7 +125,7 @@ def _raise_epoch(folder: Path) -> None:
 
 
 def _cut_off(folder: Path) -> None:
-    segment = next(path for path in sorted(folder.iterdir()) if segment_base(path.name) is not None)
+    segment = _first_segment(folder)
     batches = bounds(segment.read_bytes())
     os.truncate(segment, batches[_COMMITTED][1])
 

@@ -66,7 +66,7 @@ def shrink(run_dir: Path, scenario: str, arm: str, toolbox: Toolbox, reporter: R
 
     if not _fails_alike(again := _decided(cell, scenario, root, reporter), failed):
         raise HarnessError(
-            f"{scenario} did not fail by {failed.expectation} again on {arm}: it {_in_words(again)}.",
+            f"{scenario} did not fail by {failed.expectation} again on {arm}: it {again.label}.",
             "What fails now and then cannot be made smaller: harness verify --repeats says how often it does. "
             f"To try it once more, delete {root.path / 'runs' / scenario}.",
             keeps=True,
@@ -88,7 +88,7 @@ def _decided(cell: PlannedRun, name: str, root: RunDirectory, reporter: Reporter
         if found.outcome.is_decided:
             return found
     raise HarnessError(
-        f"{name} could not be told to fail or not in {_TRIES} runs: it is {_in_words(found)} ({found.reason}).",
+        f"{name} could not be told to fail or not in {_TRIES} runs: it is {found.label} ({found.reason}).",
         f"Mend that, delete {root.path / 'runs' / name}, and give the command again: it goes on from there.",
         keeps=True,
     )
@@ -96,10 +96,6 @@ def _decided(cell: PlannedRun, name: str, root: RunDirectory, reporter: Reporter
 
 def _fails_alike(result: RunResult, failed: RunResult) -> bool:
     return (result.outcome, result.expectation) == (Outcome.FAILED, failed.expectation)
-
-
-def _in_words(result: RunResult) -> str:
-    return f"{result.outcome}({result.expectation})" if result.expectation else str(result.outcome)
 
 
 def _failed(directory: RunDirectory, scenario: str, arm: str) -> RunResult:

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.base.errors import HarnessError
-from harness.cluster.config import parse_properties
+from harness.cluster.config import METADATA_LOG, parse_properties
 
 UNCLEAN = "unclean.leader.election.enable"
 ON, OFF = "true", "false"
 _DEFAULT_DATA = "/tmp/kafka-logs"  # noqa: S108 - Kafka's own default
 _ZOOKEEPER_PORT = 2181
-_METADATA_LOG = "__cluster_metadata-0"
 _REMEDY = "Name a broker's server.properties by --config."
 
 
@@ -50,7 +49,7 @@ def parse_broker_config(text: str) -> BrokerConfig:
     settings = {UNCLEAN: found.get(UNCLEAN, OFF)}
     if not in_kraft:
         return BrokerConfig(data, zookeeper, None, settings)
-    log = _folders(found.get("metadata.log.dir") or str(data[0]))[0] / _METADATA_LOG
+    log = _folders(found.get("metadata.log.dir") or str(data[0]))[0] / METADATA_LOG
     return BrokerConfig(data, "", log, settings)  # a zookeeper.connect beside roles is that of a migration
 
 

@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-METADATA_TOPIC = "__cluster_metadata"  # KRaft's own log, whose id is fixed
+from harness.cluster.config import METADATA_TOPIC
+
 _TOPIC = r"[a-zA-Z0-9._-]{1,249}"  # org.apache.kafka.common.internals.Topic
 _NO_NAMES = (".", "..")
 _PARTITION = re.compile(rf"({_TOPIC})-(0|[1-9]\d{{0,9}})")

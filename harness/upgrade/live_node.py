@@ -13,7 +13,7 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
 from harness.base.errors import HarnessError
-from harness.base.tails import tail
+from harness.base.tails import last_line
 from harness.base.waiting import wait_until
 from harness.cluster import probes
 from harness.cluster.address import Address
@@ -26,6 +26,7 @@ from harness.cluster.prepare import NodeParts
 from harness.cluster.protocol import Unreachable
 from harness.cluster.topology import Topology
 from harness.model.kafka_inventory import Api, Boot, Feature, Metric
+from harness.rundir.parts import NODE_OUTPUT
 from harness.upgrade.api_versions import apis_and_features
 from harness.upgrade.metric_lines import parse_metrics
 
@@ -108,7 +109,8 @@ def _wait_until_served(cluster: Cluster, node: Node) -> None:
 
     if not wait_until(is_served, _READY_SECONDS) or node.state is NodeState.DIED:
         raise HarnessError(
-            f"A node of this Kafka did not come up within {_READY_SECONDS:.0f} s: {_last_line(node)}",
+            f"A node of this Kafka did not come up within {_READY_SECONDS:.0f} s: "
+            f"{last_line(node.folder / NODE_OUTPUT, node.log_file) or 'no output'}",
             "Run `harness doctor`; see whether the Java runtime fits this Kafka version (--java-home).",
         )
 
@@ -118,14 +120,6 @@ def _serves(cluster: Cluster, node: Node) -> bool:
         return bool(probes.metadata(cluster.wire, node.config.listeners[0]).brokers)
     except Unreachable:
         return False
-
-
-def _last_line(node: Node) -> str:
-    for file in (node.folder / "stdout.log", node.log_file):
-        lines = tail(file)[1] if file.exists() else []
-        if lines:
-            return str(lines[-1][:300].decode("utf-8", "replace"))
-    return "no output"
 
 
 def _use(broker: Address) -> None:

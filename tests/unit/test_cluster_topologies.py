@@ -7,8 +7,8 @@ import pytest
 from test_cluster_formatting import snapshot
 
 from harness.cluster.cluster import Cluster
-from harness.cluster.config import parse_properties, server_properties
-from harness.cluster.formatting import METADATA_LOG, kafka_uuid
+from harness.cluster.config import METADATA_LOG, parse_properties, server_properties
+from harness.cluster.formatting import kafka_uuid
 from harness.cluster.install import Install
 from harness.cluster.node import Launch, Node
 from harness.cluster.security import (

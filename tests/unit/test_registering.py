@@ -9,6 +9,7 @@ from harness.cluster import registering
 from harness.cluster.address import Address
 from harness.cluster.probes import Quorum
 from harness.cluster.protocol import Unreachable
+from harness.cluster.voter_changes import Answer
 from harness.scenario.actions.register_endpoint import register_endpoint, register_wrong_endpoint
 from harness.scenario.refs import fixed
 from harness.scenario.world import ActionFailed
@@ -38,7 +39,7 @@ class Registry:
         self.told.append((leader, epoch, voter[0], listeners["CONTROLLER"]))
         if len(self.told) > 1:
             self.known = listeners["CONTROLLER"]
-        return ""
+        return Answer("none")
 
 
 @pytest.mark.parametrize(("port", "named"), [(0, HERE), (9, Address("h", 9))])

@@ -476,7 +476,7 @@ def refused(monkeypatch, codes, world=None):
             "update stranger": voter != (0, uuid.UUID(int=0)),
         }
         (kind,) = [kind for kind, is_so in wrong.items() if is_so]
-        return "" if codes[kind].is_done else codes[kind].code
+        return codes[kind]
 
     monkeypatch.setattr(quorum_answers, "add_voter", add)
     monkeypatch.setattr(quorum_answers, "remove_voter", remove)

@@ -11,6 +11,7 @@ from calendar import timegm
 from collections.abc import Callable
 from functools import lru_cache
 
+from harness.cluster.config import METADATA_LOG
 from harness.cluster.conformance.observations import (
     KINDS,
     LEADER,
@@ -224,7 +225,7 @@ def _fetches_snapshot(place: Place, text: str) -> Said | None:
 
 def _log_start(place: Place, text: str) -> Said | None:
     offset = _number(_NUMBER, text.partition("Incremented log start offset to")[2])
-    return LogStartMoved(place, offset) if "partition=__cluster_metadata-0," in text and offset >= 0 else None
+    return LogStartMoved(place, offset) if f"partition={METADATA_LOG}," in text and offset >= 0 else None
 
 
 def _claimed(place: Place, text: str) -> Said | None:

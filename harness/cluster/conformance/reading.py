@@ -18,8 +18,8 @@ from harness.cluster.metadata_log.files import (
     QUORUM_STATE,
     QuorumState,
     parse_quorum_state,
-    segment_base,
-    snapshot_id,
+    segments_among,
+    snapshots_among,
 )
 from harness.cluster.node_figures import ACTIVE_CONTROLLER, read_figures
 
@@ -78,12 +78,20 @@ def files_of(node: int, folder: Path, ended: float) -> Files:
     """Return what lies in the metadata log of a node that has ended at a moment; nothing where there is none."""
     with suppress(FileNotFoundError):
         names = [path.name for path in folder.iterdir()]
-        segments = {base: folder / name for name in names if (base := segment_base(name)) is not None}
-        snapshots = {found.end_offset: folder / name for name in names if (found := snapshot_id(name)) is not None}
-        records = _records_of([path for _, path in sorted(segments.items())])
-        named = {end: what for end, path in sorted(snapshots.items()) if (what := _named(path)) is not None}
-        bases, ends = tuple(sorted(segments)), tuple(sorted(snapshots))
-        return Files(node, ended, bases, ends, records.voters, records.versions, named, _quorum_state(folder))
+        segments = segments_among(names)
+        snapshots = {found.end_offset: name for found, name in snapshots_among(names).items()}
+        records = _records_of([folder / name for name in segments.values()])
+        named = {end: what for end, name in snapshots.items() if (what := _named(folder / name)) is not None}
+        return Files(
+            node,
+            ended,
+            tuple(segments),
+            tuple(snapshots),
+            records.voters,
+            records.versions,
+            named,
+            _quorum_state(folder),
+        )
     return Files(node, ended)
 
 

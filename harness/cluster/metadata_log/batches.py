@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -23,9 +24,9 @@ _CRC_FROM = 21
 _MAGIC = 2
 _COMPRESSION, _CONTROL = 0x07, 0x20
 # org.apache.kafka.common.record.ControlRecordType
-_LEADER_CHANGE, SNAPSHOT_HEADER, SNAPSHOT_FOOTER, VOTERS = 2, 3, 4, 6
+_LEADER_CHANGE, SNAPSHOT_HEADER, SNAPSHOT_FOOTER, KRAFT_VERSION, VOTERS = 2, 3, 4, 5, 6
 # KafkaRaftClient.MAX_BATCH_SIZE_BYTES is 8 MiB, and a snapshot's records are batched no larger.
-MOST_BATCH_BYTES = 32 * 2**20
+_MOST_BATCH_BYTES = 32 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +125,14 @@ def whole_batches(data: bytes) -> Iterator[WholeBatch]:
         raise ValueError(f"byte {end}: it ends with {len(data) - end} bytes that are no whole batch")
 
 
+def control_batches(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yield the base offset and the records of each whole control batch, up to bytes that are damaged."""
+    with suppress(_Damaged):
+        for header, begin, end in _whole(data):
+            if header.attributes & _CONTROL:
+                yield header.base, data[begin + HEADER.size : end]
+
+
 def _each(data: bytes, with_topics: bool) -> Iterator[tuple[Batch, int]]:
     """Yield each whole batch and the position behind it."""
     for header, begin, end in _whole(data):
@@ -167,7 +176,7 @@ def _whole(data: bytes) -> Iterator[tuple[_Header, int, int]]:
 
 def _check_header(base: int, size: int, epoch: int, magic: int, delta: int) -> None:
     """Raise _Damaged for what no batch of a metadata log begins with."""
-    if magic != _MAGIC or not HEADER.size <= size <= MOST_BATCH_BYTES or min(base, epoch, delta) < 0:
+    if magic != _MAGIC or not HEADER.size <= size <= _MOST_BATCH_BYTES or min(base, epoch, delta) < 0:
         raise _Damaged(f"no batch begins there (base offset {base}, {size} bytes, epoch {epoch}, magic {magic})")
 
 

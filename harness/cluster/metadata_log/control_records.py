@@ -12,12 +12,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from harness.base.kafka_id import kafka_id
-from harness.cluster.metadata_log.batches import HEADER, MOST_BATCH_BYTES
+from harness.cluster.metadata_log.batches import KRAFT_VERSION, VOTERS, control_batches
 from harness.cluster.metadata_log.varints import unsigned, zigzag
 
-_CONTROL = 0x20
-_VERSION, _VOTERS = 5, 6  # org.apache.kafka.common.record.ControlRecordType
-_BEFORE_LENGTH = 12
 _NO_DIRECTORY = bytes(16)
 
 
@@ -66,15 +63,8 @@ def control_records(data: bytes) -> ControlRecords:
 
 
 def _records_in(data: bytes) -> Iterator[tuple[int, Voters | int]]:
-    position = 0
-    while len(data) - position >= HEADER.size:
-        base, length, _, _, _, attributes, *_ = HEADER.unpack_from(data, position)
-        end = position + _BEFORE_LENGTH + length
-        if not HEADER.size <= end - position <= MOST_BATCH_BYTES or end > len(data):
-            return
-        if attributes & _CONTROL:
-            yield from _of_batch(base, _Reader(data[position + HEADER.size : end]))
-        position = end
+    for base, records in control_batches(data):
+        yield from _of_batch(base, _Reader(records))
 
 
 def _of_batch(base: int, records: _Reader) -> Iterator[tuple[int, Voters | int]]:
@@ -88,9 +78,9 @@ def _of_batch(base: int, records: _Reader) -> Iterator[tuple[int, Voters | int]]
             key = record.take(record.zigzag())
             value = _Reader(record.take(record.zigzag()))
             kind = struct.unpack_from(">hh", key)[1]
-            if kind == _VOTERS:
+            if kind == VOTERS:
                 yield offset, frozenset(_voters(value))
-            elif kind == _VERSION:
+            elif kind == KRAFT_VERSION:
                 yield offset, int.from_bytes(value.take(4)[2:], signed=True)
     except (struct.error, IndexError):
         return

@@ -11,7 +11,7 @@ from harness.base.errors import HarnessError
 from harness.base.files import write_bytes
 from harness.base.processes import bare_environment, run
 from harness.cluster.metadata_log.batches import bounds
-from harness.cluster.metadata_log.files import segment_base
+from harness.cluster.metadata_log.files import segments_among
 
 _AROUND = 10
 _MOST_BYTES = 64 * 2**20
@@ -23,9 +23,9 @@ def cut_out(folder: Path, offset: int, into: Path) -> Path | None:
 
     They are taken as they are, damaged or not. A segment too large to be looked at in memory is not looked at.
     """
-    segments = {base: path for path in folder.iterdir() if (base := segment_base(path.name)) is not None}
+    segments = segments_among(path.name for path in folder.iterdir())
     below = [base for base in segments if base <= offset]
-    if not below or (segment := segments[max(below)]).stat().st_size > _MOST_BYTES:
+    if not below or (segment := folder / segments[max(below)]).stat().st_size > _MOST_BYTES:
         return None
     data = segment.read_bytes()
     known = bounds(data)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,6 +44,16 @@ def snapshot_id(name: str) -> SnapshotId | None:
     """Return which snapshot a file is by its name; None for any other file, one that is still being fetched too."""
     found = _SNAPSHOT.fullmatch(name)
     return SnapshotId(int(found[1]), int(found[2])) if found else None
+
+
+def segments_among(names: Iterable[str]) -> dict[int, str]:
+    """Return which of these names are segments', by base offset, the first one first."""
+    return {base: name for name in sorted(names) if (base := segment_base(name)) is not None}
+
+
+def snapshots_among(names: Iterable[str]) -> dict[SnapshotId, str]:
+    """Return which of these names are snapshots', the oldest first."""
+    return {found: name for name in sorted(names) if (found := snapshot_id(name)) is not None}
 
 
 def parse_quorum_state(text: bytes) -> QuorumState:

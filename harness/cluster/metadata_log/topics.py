@@ -10,7 +10,7 @@ from pathlib import Path
 
 from harness.base.errors import HarnessError
 from harness.cluster.metadata_log.batches import SNAPSHOT_FOOTER, WholeBatch, whole_batches
-from harness.cluster.metadata_log.files import segment_base, snapshot_id
+from harness.cluster.metadata_log.files import segments_among, snapshots_among
 from harness.cluster.metadata_log.metadata_records import (
     PARTITION,
     PARTITION_CHANGE,
@@ -68,11 +68,11 @@ def read_topics(folder: Path) -> MetadataTopics:
     there are then, nobody can say.
     """
     try:
-        names = sorted(path.name for path in folder.iterdir())
+        names = [path.name for path in folder.iterdir()]
     except OSError as error:
         raise _none_there(folder, error.strerror or str(error)) from error
-    segments = [(base, name) for name in names if (base := segment_base(name)) is not None]
-    snapshots = [(found.end_offset, name) for name in names if (found := snapshot_id(name)) is not None]
+    segments = list(segments_among(names).items())
+    snapshots = [(found.end_offset, name) for found, name in snapshots_among(names).items()]
     if not segments:
         raise _none_there(folder, "it holds no segment")
     end, newest = max(snapshots, default=(0, ""))

@@ -9,7 +9,7 @@ from pathlib import Path
 from harness.base.errors import HarnessError
 from harness.base.processes import bare_environment
 from harness.base.processes.leftovers import marked
-from harness.base.tails import tail
+from harness.base.tails import last_line
 from harness.base.waiting import wait_until
 from harness.cluster import config, jvm
 from harness.cluster.address import Address
@@ -17,13 +17,13 @@ from harness.cluster.modes.zookeeper_tree import ZooKeeperTree
 from harness.cluster.node import Launch
 from harness.cluster.protocol import Unreachable
 from harness.cluster.runtime.base import NodeProcess, Spawn, end_at_once
+from harness.rundir.parts import NODE_DATA, NODE_LOG, NODE_OUTPUT
 
 FOLDER = "zookeeper"
 # Sessions end within this of their time-out: a server looks for expired ones every tick.
 TICK_MS = 500
 _MAIN_CLASS = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
 _UP_SECONDS = 30.0
-_OUTPUT, _LOG = "stdout.log", "server.log"
 
 
 class ZooKeeperServer:
@@ -45,12 +45,12 @@ class ZooKeeperServer:
             return
         self._folder.mkdir(parents=True)
         properties, logging = self._folder / "zoo.cfg", self._folder / self._launch.line.logging.file
-        properties.write_text(server_settings(self._folder / "data", self.address), encoding="utf-8")
+        properties.write_text(server_settings(self._folder / NODE_DATA, self.address), encoding="utf-8")
         logging.write_text(config.logging_text(self._launch.line), encoding="utf-8")
         self._process = self._spawn(
             self._command(properties, logging),
             cwd=self._folder,
-            output=self._folder / _OUTPUT,
+            output=self._folder / NODE_OUTPUT,
             env=marked(bare_environment(), self._marked_by),
         )
         if not wait_until(self._answers_or_is_over, _UP_SECONDS) or not self._answers():
@@ -66,7 +66,7 @@ class ZooKeeperServer:
             str(launch.java),
             *jvm.flags(launch.profile, launch.line, launch.archive),
             launch.line.logging.flag(logging),
-            f"-Dharness.log={self._folder / _LOG}",
+            f"-Dharness.log={self._folder / NODE_LOG}",
             # A host that loses power is no question of ours, and a slow disk must not end sessions.
             "-Dzookeeper.forceSync=no",
             "-cp",
@@ -80,7 +80,7 @@ class ZooKeeperServer:
         if self._process is not None and not self._ended and (code := self._process.poll()) is not None:
             raise HarnessError(
                 f"ZooKeeper at {self.address} ended by itself (exit {code}).{self._last_line()}",
-                f"Its log is {self._folder / _LOG}.",
+                f"Its log is {self._folder / NODE_LOG}.",
             )
 
     def close(self) -> None:
@@ -109,14 +109,8 @@ class ZooKeeperServer:
             return False
 
     def _last_line(self) -> str:
-        lines = [
-            line for name in (_LOG, _OUTPUT) if (self._folder / name).exists() for line in _tail(name, self._folder)
-        ]
-        return f" Its last line: {lines[-1]}" if lines else ""
-
-
-def _tail(name: str, folder: Path) -> list[str]:
-    return [line[:300].decode("utf-8", "replace").strip() for line in tail(folder / name)[1][-1:]]
+        found = last_line(self._folder / NODE_OUTPUT, self._folder / NODE_LOG).strip()
+        return f" Its last line: {found}" if found else ""
 
 
 def server_settings(data: Path, address: Address) -> str:

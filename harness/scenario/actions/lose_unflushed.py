@@ -10,7 +10,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.cluster.formatting import METADATA_LOG
+from harness.cluster.config import METADATA_LOG
 from harness.cluster.segments import recovery_points, segments_of, unflushed_from
 from harness.model.events import FaultChanged
 from harness.scenario.refs import NodeRef

@@ -10,9 +10,9 @@ from typing import ClassVar
 from kio.schema.errors import ErrorCode
 
 from harness.cluster.formatting import kafka_uuid, new_uuid
-from harness.cluster.probes import Quorum, update_voter
+from harness.cluster.probes import Quorum
 from harness.cluster.protocol import Unreachable
-from harness.cluster.voter_changes import Answer, add_voter, remove_voter
+from harness.cluster.voter_changes import Answer, add_voter, remove_voter, update_voter
 from harness.model.told import REFUSALS, in_words
 from harness.scenario.steps import Sample
 from harness.scenario.verbs import condition
@@ -95,13 +95,13 @@ def _refusals(world: World, quorum: Quorum) -> Iterator[tuple[str, tuple[Answer,
         "update a stranger": ((own, epoch, stranger, listeners), "voter_not_found"),
     }
     for what, (update, right) in updates.items():
-        yield what, (Answer(update_voter(wire, at, *update) or "none"), right)
+        yield what, (update_voter(wire, at, *update), right)
     for follower in (each.id for each in cluster.voters if each.is_running and each.id != leader):
         beside, where = cluster.controllers[follower], f"at follower {follower}"
         for what, answer in (
             ("remove the leader", remove_voter(wire, beside, own, voter)),
             ("add a voter", add_voter(wire, beside, own, stranger, listeners)),
-            ("update the leader", Answer(update_voter(wire, beside, own, epoch, voter, listeners) or "none")),
+            ("update the leader", update_voter(wire, beside, own, epoch, voter, listeners)),
         ):
             yield f"{what} {where}", (Answer(answer.code), "not_leader_or_follower")
 

@@ -8,8 +8,7 @@ from operator import attrgetter
 from typing import ClassVar
 
 from harness.cluster.formatting import kafka_uuid
-from harness.cluster.metadata_log.files import SnapshotId, snapshot_id
-from harness.cluster.node import Node
+from harness.cluster.metadata_log.files import SnapshotId, snapshots_among
 from harness.cluster.probes import Quorum
 from harness.cluster.protocol import Unreachable
 from harness.cluster.raft_requests import Stray, send
@@ -41,18 +40,14 @@ class SnapshotRequestsAreChecked:
 
 def _answers(world: World, quorum: Quorum) -> Answers:
     cluster = world.cluster
-    newest = max(_snapshots(cluster.nodes[quorum.leader]), key=attrgetter("end_offset"))
+    names = (path.name for path in cluster.nodes[quorum.leader].metadata_log.iterdir())
+    newest = max(snapshots_among(names), key=attrgetter("end_offset"))
     right = Stray(kafka_uuid(cluster.id), quorum.epoch, quorum.leader, quorum.leader)
     for what, stray, error in wrong_requests(right, newest):
         yield what, (send(cluster.wire, cluster.controllers[quorum.leader], _FETCH_SNAPSHOT, stray), error)
     for follower in (each.id for each in cluster.voters if each.is_running and each.id != quorum.leader):
         answer = send(cluster.wire, cluster.controllers[follower], _FETCH_SNAPSHOT, right)
         yield f"sent to follower {follower}", (answer, "not_leader_or_follower")
-
-
-def _snapshots(node: Node) -> Iterator[SnapshotId]:
-    names = (path.name for path in node.metadata_log.iterdir())
-    yield from (found for name in names if (found := snapshot_id(name)) is not None)
 
 
 def wrong_requests(right: Stray, newest: SnapshotId) -> Iterator[tuple[str, Stray, str]]:

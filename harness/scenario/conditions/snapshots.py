@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from harness.cluster.formatting import METADATA_LOG
+from harness.cluster.config import METADATA_LOG
+from harness.cluster.metadata_log.files import segments_among, snapshots_among
 from harness.scenario.refs import NodeRef
 from harness.scenario.steps import Sample
 from harness.scenario.verbs import condition
@@ -68,10 +69,9 @@ def _own(ref: NodeRef, world: World) -> LogFiles:
 
 def log_files(names: Iterable[str]) -> LogFiles:
     """Read offsets from the names of a log's files: `<offset>.log`, `<offset>-<epoch>.checkpoint` (KIP-630). Pure."""
-    known = [name.partition(".") for name in names]
-    segments = [int(stem) for stem, _, suffix in known if suffix == "log" and stem.isdigit()]
-    snapshots = [stem.partition("-")[0] for stem, _, suffix in known if suffix == "checkpoint"]
-    return LogFiles(min(segments, default=0), max((int(end) for end in snapshots if end.isdigit()), default=0))
+    known = tuple(names)
+    ends = (snapshot.end_offset for snapshot in snapshots_among(known))
+    return LogFiles(min(segments_among(known), default=0), max(ends, default=0))
 
 
 @condition
