@@ -10,12 +10,12 @@ _SHOWN_BYTES = 300
 _CHUNK = 2**20
 
 
-def beginnings(path: Path, start: int = 0) -> Iterator[tuple[int, bytes]]:
-    """Yield number (from 1) and the first LINE_BYTES of each line from the byte `start` on, without line ends."""
+def beginnings(path: Path, start: int = 0, most: int = LINE_BYTES) -> Iterator[tuple[int, bytes]]:
+    """Yield number (from 1) and the first `most` bytes of each line from the byte `start` on, without line ends."""
     number = 0
     with path.open("rb") as stream:
         stream.seek(start)
-        while line := stream.readline(LINE_BYTES):
+        while line := stream.readline(most):
             number += 1
             yield number, line.rstrip(b"\r\n")
             while line and not line.endswith(b"\n"):

@@ -1,3 +1,4 @@
+import org.apache.kafka.common.MetricName;
 import org.apache.kafka.common.metrics.KafkaMetric;
 import org.apache.kafka.common.metrics.MetricsReporter;
 
@@ -15,6 +16,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import javax.management.JMException;
 import javax.management.MBeanServer;
@@ -23,9 +25,10 @@ import javax.management.ObjectName;
 /**
  * Appends what a node counts of itself to a file, a line a second: {@code <ms since the epoch> name=value name=value}.
  *
- * <p>The raft module's own metrics by their names, whether the controller is the active one and how long it took for its
- * events, how long a leader committed nothing, the heap, and buffers outside of it. While the file
- * {@code <file>.collect} is there, the heap is collected, that file removed, and a line with {@code live} written.
+ * <p>The raft module's own metrics by their names (and the keys of their tags, where they have any), whether the
+ * controller is the active one and how long it took for its events, how long a leader committed nothing, the heap, and
+ * buffers outside of it. While the file {@code <file>.collect} is there, the heap is collected, that file removed, and a
+ * line with {@code live} written.
  */
 public final class NodeFigures implements MetricsReporter {
     private static final String GROUP = "raft-metrics";
@@ -65,13 +68,19 @@ public final class NodeFigures implements MetricsReporter {
     @Override
     public void metricChange(KafkaMetric metric) {
         if (metric.metricName().group().equals(GROUP)) {
-            metrics.put(metric.metricName().name(), metric);
+            metrics.put(nameOf(metric.metricName()), metric);
         }
     }
 
     @Override
     public void metricRemoval(KafkaMetric metric) {
-        metrics.remove(metric.metricName().name(), metric);
+        metrics.remove(nameOf(metric.metricName()), metric);
+    }
+
+    /** With its tags' keys, if it has any: JMX shows it under another name then, and what read it before finds nothing. */
+    private static String nameOf(MetricName metric) {
+        String tags = metric.tags().isEmpty() ? "" : new TreeSet<>(metric.tags().keySet()).toString();
+        return (metric.name() + tags).replaceAll("[\\s=]", "");
     }
 
     @Override

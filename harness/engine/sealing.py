@@ -17,7 +17,7 @@ from harness.model.runs import RunResult
 from harness.model.seal import RunInputs, Seal
 from harness.rundir.directory import RunDirectory
 from harness.rundir.journal import read_journal
-from harness.rundir.parts import RunFolder
+from harness.rundir.parts import RunFolder, shutdown_log
 from harness.scenario.steps import described
 
 _DIGITS = 12
@@ -46,7 +46,7 @@ def _digests_of_logs(folder: RunFolder) -> Mapping[str, str]:
     """Return the digests of the logs that a run left, and of the list of them."""
     if not folder.logs.exists:
         return {}
-    files = (file for node in folder.logs.read() for file in node.files)
+    files = (name for node in folder.logs.read() for file in node.files for name in (file, shutdown_log(file)))
     named = {folder.evidence(folder.logs.path).path, *files}
     return {file: sha256_of(path) for file in sorted(named) if (path := folder.root / file).is_file()}
 

@@ -17,6 +17,7 @@ _DECIDED = (CellState.PASSED, CellState.FAILED)
 _REWORDED = 1.5  # times as often as the line whose place it takes
 _LEAST_RUNS = 3  # of base in which a line came, where its jar is not known otherwise
 _ERROR = "ERROR"
+_KAFKAS = ("org.apache.kafka.", "kafka.")  # whose statements are known by their sources
 _LEAST_LETTERS = 8  # that a statement always writes: less may stand in any line
 _NO_COUNTS = (FindingKind.ORDER, FindingKind.SHIFT)  # they are about when a line comes, not about how many
 
@@ -120,9 +121,12 @@ def _line(finding: Finding) -> tuple[str, str, str]:
 
 
 def _is_reworded(was: Finding, now: Finding) -> bool:
-    """Whether a new line is one that has vanished in like words: as frequent, of the same logger, level and nodes."""
-    place = (was.scenario, was.node_kind, was.logger, was.level) == (now.scenario, now.node_kind, now.logger, now.level)
+    """Whether a new line is one that has vanished: as frequent, of the same level and nodes, in like words of the same
+    logger or in the same words of another, as lines of a class are that was moved."""
+    place = (was.scenario, was.node_kind, was.level) == (now.scenario, now.node_kind, now.level)
     is_frequent = _mean(now.candidate_runs) <= _REWORDED * _mean(was.base_runs)
+    if was.logger != now.logger:
+        return place and is_frequent and was.template == now.template
     return place and is_frequent and likeness(own_words(was.template), own_words(now.template)) >= LIKE
 
 
@@ -169,8 +173,8 @@ def _is_no_noise(finding: Finding, errors: Sequence[Difference]) -> bool:
 
 
 def _wrote(error: Difference, finding: Finding) -> bool:
-    """Whether a statement's own words stand in a line, in order, and the line is of its class's logger."""
-    if error.where.partition("$")[0] != finding.logger.partition("$")[0]:
+    """Whether a statement's own words stand in a line, in order, and the line may be of its class."""
+    if not _may_be_of(error.where.partition("$")[0], finding):
         return False
     parts = error.candidate.split("{}")
     at = 0
@@ -180,6 +184,16 @@ def _wrote(error: Difference, finding: Finding) -> bool:
             return False
         at = found + len(part)
     return sum(each.isalpha() for part in parts for each in part) >= _LEAST_LETTERS
+
+
+def _may_be_of(owner: str, finding: Finding) -> bool:
+    """Whether a class may have written a line: by its own logger, by where its sources have it, or by a logger that
+    somebody named, or gave to it, where no known statement of Kafka is the line's."""
+    logger = finding.logger.partition("$")[0]
+    if finding.statement:
+        return owner in (logger, finding.statement.partition(".java:")[0].replace("/", "."))
+    is_of_a_class = logger.rpartition(".")[2][:1].isupper()
+    return owner == logger or logger.startswith(_KAFKAS) or not is_of_a_class
 
 
 def _reason(contrast: Contrast, finding: Finding) -> Reason:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from harness.base.errors import HarnessError
 from harness.kafka.lock import locked_as
+from harness.logs.aside import ErrorAside, errors_aside, new_errors
 from harness.logs.cautions import cautions
 from harness.logs.compare.contrasts import contrast, learned
 from harness.logs.compare.counts import Count, Where
@@ -99,10 +100,11 @@ def diff_run(
     book = runs_of_record(noise) if noise else {}
     renamed = _renamed(arms, known)
     other = next((arm.build for arm in arms if arm.name in renamed), None)
+    aside = errors_aside(directory)
     base_runs = {arm.name: runs_like(book, nodes, arm, other) for arm in arms if arm.role is Role.BASE}
     base_runs |= {arm.name: [] for arm in arms if arm.role is Role.BASE_OFF}
     own_runs = {arm.name: runs_like(book, nodes, arm) for arm in arms if arm.name in renamed}
-    return compare(counted, pairs(arms), logs, progress, base_runs, renamed, own_runs)
+    return compare(counted, pairs(arms), logs, progress, base_runs, renamed, own_runs, aside)
 
 
 def _renamed(arms: Sequence[Arm], known: Mapping[str, Library]) -> dict[str, Renamed]:
@@ -192,12 +194,13 @@ def compare(
     base_runs: Mapping[str, Sequence[ObservedRun]] = MappingProxyType({}),
     renamed: Mapping[str, Renamed] = MappingProxyType({}),
     own_runs: Mapping[str, Sequence[ObservedRun]] = MappingProxyType({}),
+    aside: Sequence[ErrorAside] = (),
 ) -> tuple[Contrast, ...]:
     """Compare the named pairs of arms and write the results into `out`.
 
     `base_runs` names the arms of base, each with the runs of its jar that are known from before; `renamed` those of
     another Kafka, each with its statements that base has in other words or in another class, and `own_runs` what is
-    known of that Kafka from before.
+    known of that Kafka from before. `aside` are ERROR lines in logs that are not counted.
     """
     seconds = exposures(logs.nodes, logs.files)
     logged = [count for node in logs.nodes for count in counts_of(node, logs.files)]
@@ -211,9 +214,11 @@ def compare(
         for arm, runs in own_runs.items()
     }
     stock = stocks(counts, contrasts, base_runs, own)
+    by_counts = {pair: contrast(*pair, counts, seconds, known_runs, stock.get(pair)) for pair in contrasts}
     found = tuple(
         replace(
-            contrast(*pair, counts, seconds, known_runs, stock.get(pair)),
+            by_counts[pair],
+            findings=(*by_counts[pair].findings, *new_errors(*pair, aside, counts)),
             renamed=renamed_sentences(*pair, renamed.get(pair[1], {}), logged, counts),
             of_two_kafkas=pair[1] in renamed and pair[0] not in renamed,
         )

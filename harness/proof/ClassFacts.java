@@ -38,6 +38,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeSet;
+import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
@@ -60,6 +61,9 @@ public final class ClassFacts {
     private static final String LAMBDA_MAKER = "java/lang/invoke/LambdaMetafactory";
     private static final List<String> OF_ANY_OBJECT = Arrays.asList("equals(Ljava/lang/Object;)Z", "hashCode()I",
         "toString()Ljava/lang/String;", "getClass()Ljava/lang/Class;");
+    // What String.format puts values for.
+    private static final Pattern FORMAT = Pattern.compile(
+        "%(?:\\d+\\$)?[-#+0,(<]*\\d*(?:\\.\\d+)?(?:[bBhHsScCdoxXeEfgGaA]|[tT][a-zA-Z]|n)");
     private static final List<String> LEVELS = Arrays.asList("trace", "debug", "info", "warn", "error");
 
     public static void main(String[] args) throws Exception {
@@ -138,7 +142,7 @@ public final class ClassFacts {
             if (each instanceof FieldInsnNode && ((FieldInsnNode) each).desc.equals("L" + LOGGER + ";")) {
                 text = null;
             } else if (each instanceof LdcInsnNode && ((LdcInsnNode) each).cst instanceof String) {
-                text = text == null ? (String) ((LdcInsnNode) each).cst : text;
+                text = text == null ? asLogged((String) ((LdcInsnNode) each).cst) : text;
             } else if (each instanceof InvokeDynamicInsnNode && text == null) {
                 text = recipeOf((InvokeDynamicInsnNode) each);
             } else if (each instanceof MethodInsnNode && ((MethodInsnNode) each).owner.equals(LOGGER)) {
@@ -150,6 +154,11 @@ public final class ClassFacts {
             }
         }
         return found;
+    }
+
+    /** A text for String.format has gaps too. */
+    private static String asLogged(String text) {
+        return FORMAT.matcher(text).replaceAll("{}").replace("%%", "%");
     }
 
     private static String recipeOf(InvokeDynamicInsnNode each) {

@@ -195,7 +195,8 @@ right_jar() {
 against_the_jar() {
     awk '
 function weigh(below) {
-    if (line != "" && below !~ ENVIRON["REFUSAL"] && !(line ~ ENVIRON["DURATION"] && below !~ ENVIRON["TRACE"])) print line
+    refused = below ~ ENVIRON["REFUSAL"] && below !~ ENVIRON["GRAVE"]
+    if (line != "" && !refused && !(line ~ ENVIRON["DURATION"] && below !~ ENVIRON["TRACE"])) print line
     line = ""
 }
 { weigh($0) }

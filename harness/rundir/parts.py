@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from harness.base.recordfile import RecordFile
 from harness.model import kafka_inventory, operator_changes, stock_noise, topic_ids
@@ -32,6 +32,11 @@ CRASH = "crash.txt"
 RESULT = "result.json"
 # What Kafka keeps of a node: read while the run lasts, and what is found in it is copied beside it.
 STORAGE_OF_NODES = re.compile(r"(?:.*/)?(?P<run>runs/[^/]+/[^/]+/[^/]+)/(?:[^/]+/){1,2}data/.+")
+
+
+def shutdown_log(log: str) -> str:
+    """Return what a node logs beside its log, when the plan is over."""
+    return str(PurePosixPath(log).with_name(SHUTDOWN_LOG))
 
 
 @dataclass(frozen=True, slots=True)

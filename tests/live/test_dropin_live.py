@@ -52,6 +52,8 @@ ELECTION_THEN_BACKOFF = """            abstractConfig.getInt(QUORUM_ELECTION_TIM
 """
 
 # What is edited in the patched sources (file, old, new), and the failing rules that must tell; no other may.
+FORMATTED = "Nobody answers since {} ms, {}% of {}"
+
 EDITS: Mapping[str, tuple[str, str, str, set[str]]] = {
     "the six-argument constructor is removed": (
         "QuorumConfig.java",
@@ -297,6 +299,18 @@ def test_an_edit_of_the_sources_is_caught_by_its_rule(edit, ecj, tree, kafka, to
     path.write_text(text.replace(old, new))
     proved = prove_dropin(tools, kafka.raft_jar, build(ecj, tmp_path / "tree", kafka, tmp_path), subject)
     assert failing(proved) == expected, proved.differences
+
+
+def test_an_error_that_is_formatted_is_known_by_its_own_words(ecj, tree, kafka, tools, subject, tmp_path):
+    shutil.copytree(tree, tmp_path / "tree", ignore=shutil.ignore_patterns(".git"))
+    path = tmp_path / f"tree/raft/src/main/java/{RAFT}/KafkaRaftClient.java"
+    old = 'logger.info("Become candidate due to fetch timeout");'
+    assert path.read_text().count(old) == 1
+    new = 'logger.error(String.format("Nobody answers since %d ms, %5.1f%% of %s", 1L, 2.0, "it"));'
+    path.write_text(path.read_text().replace(old, f"{old} {new}"))
+    proved = prove_dropin(tools, kafka.raft_jar, build(ecj, tmp_path / "tree", kafka, tmp_path), subject)
+    (added,) = [each for each in proved.differences if each.rule == "log-error-added"]
+    assert (added.where, added.candidate) == (f"{RAFT.replace('/', '.')}.KafkaRaftClient", FORMATTED)
 
 
 def test_a_class_that_other_jars_use_is_missed_by_name_and_by_them(patched, kafka, tools, subject, tmp_path):

@@ -709,6 +709,9 @@ FORGED = {
 }
 
 ALLOWED = {
+    "a build says how far records are committed while it leads, and not while it follows": history(
+        [*elected(3), high(14), step(state(LEADER, 3), state(FOLLOWER, 4, 1)), tells(20), kept(21, 3)]
+    ),
     "a voter announces where it listens at its third try": history(
         [*elected(3), version(2, 1)], [FOLLOWS], looks=elsewhere(19)
     ),

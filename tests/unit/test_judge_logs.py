@@ -237,6 +237,13 @@ def test_the_flood_that_stands_beside_the_warnings_that_a_fix_ends_is_a_hold():
     assert judged(flood, ended).verdict is Verdict.HOLD
 
 
+def test_a_warning_that_a_class_of_another_name_writes_as_often_has_only_moved():
+    moved = replace(GONE, template=FOUND.template, logger="com.vendor.raft.X")
+    assert judged(FOUND, moved).verdict is Verdict.SHIP
+    assert judged(FOUND, replace(moved, base_runs=(1, 1, 1))).verdict is Verdict.HOLD
+    assert judged(FOUND, replace(moved, node_kind="observer")).verdict is Verdict.HOLD
+
+
 def test_one_line_that_is_gone_makes_room_for_one_other_wording():
     assert judged(FOUND, replace(FOUND, template="It failed again (…)"), GONE).verdict is Verdict.HOLD
 
@@ -287,6 +294,22 @@ FEW = replace(
 )  # fmt: skip
 
 
+QUORUM_STATE = "org/apache/kafka/raft/QuorumState.java"
+
+
+@pytest.mark.parametrize(
+    "finding",
+    [
+        replace(FEW, logger="raft.audit"),
+        replace(FEW, logger="kafka.raft.KafkaRaftManager"),
+        replace(FEW, logger="raft.audit", statement=f"{RAFT.replace('.', '/')}.java:1200"),
+    ],
+    ids=["a logger that has a name of its own", "one of another class", "by its sources"],
+)
+def test_a_class_may_write_an_error_by_another_logger_than_its_own(finding):
+    assert with_errors(finding).verdict is Verdict.HOLD
+
+
 def with_errors(*findings, errors=(ADDED,), **of):
     return judged(*findings, proof=replace(SOUND, differences=errors), **of)
 
@@ -303,7 +326,8 @@ def test_an_error_that_base_has_no_statement_for_is_a_hold_at_one_repeat_however
     ("finding", "error"),
     [
         (replace(FEW, level="WARN"), ADDED),
-        (replace(FEW, logger="org.apache.kafka.raft.QuorumState"), ADDED),
+        (replace(FEW, logger="org.apache.kafka.raft.QuorumState", statement=f"{QUORUM_STATE}:7"), ADDED),
+        (replace(FEW, logger="org.eclipse.jetty.server.Server"), ADDED),
         (replace(FEW, candidate_excerpt="ERROR For 50 ms: No answer of 3"), ADDED),
         (replace(FEW, stock=StockRate(40, 0, 0, elsewhere=1)), ADDED),
         (replace(FEW, stock=StockRate(40, 1, 1)), ADDED),
@@ -315,6 +339,7 @@ def test_an_error_that_base_has_no_statement_for_is_a_hold_at_one_repeat_however
     ids=[
         "a warning",
         "another class",
+        "somebody else's class",
         "other words",
         "known elsewhere",
         "known here",

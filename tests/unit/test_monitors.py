@@ -800,6 +800,13 @@ def test_an_error_line_does_not_count_against_the_candidate_if(record, logging_n
     assert [type(event) for event in record.events] == [ErrorLogged]
 
 
+@pytest.mark.parametrize("error", ["CorruptRecord", "KafkaStorage", "InconsistentClusterId", "UnknownServer"])
+def test_an_error_of_which_no_client_tells_counts(record, logging_node, error):
+    monitor = errors_of(record, logging_node)
+    write(logging_node, ERROR, f"org.apache.kafka.common.errors.{error}Exception: it is bad\n", INFO)
+    assert [found.refused for found in monitor.news()] == [False]
+
+
 SLOW = f"{STAMP}ERROR Exceptionally slow controller event handleCommit[baseOffset=0] took 2212 ms. (x)\n"
 
 

@@ -154,7 +154,7 @@ def no_truncation_of_committed(history: History) -> Iterator[Violation]:
 
 
 def snapshots_are_committed(history: History) -> Iterator[Violation]:
-    """A node writes snapshots of what is committed (SnapshotGenerator).
+    """A node writes snapshots of what is committed (SnapshotGenerator), as far as its present state has told of it.
 
     Those that end alike are of one epoch, and one that ends later is of no earlier epoch.
     """
@@ -172,7 +172,9 @@ def _of_every_life(history: History, epochs: dict[int, tuple[int, Place]]) -> It
     for life in history.lives():
         high = -1
         for said in life.said:
-            if isinstance(said, HighWatermarkMoved) or (isinstance(said, Truncated) and said.whole):
+            if isinstance(said, Transitioned):
+                high = -1  # a build may say in one state how far it knows, and not in another
+            elif isinstance(said, HighWatermarkMoved) or (isinstance(said, Truncated) and said.whole):
                 high = max(high, said.offset)
             elif isinstance(said, SnapshotKept):
                 yield from _of_uncommitted(said, high)
@@ -196,14 +198,17 @@ def _of_two_epochs(kept: SnapshotKept, first: tuple[int, Place]) -> Iterator[Vio
 def listeners_hear_committed(history: History) -> Iterator[Violation]:
     """A listener of the raft client hears what is committed, once, in order (KafkaRaftClient.updateListenersProgress).
 
-    The high watermark is logged before the records below it are handed on. A listener that is registered anew has
-    another name, and a process that begins reads all of the log again.
+    The high watermark is logged before the records below it are handed on; one that was logged in an earlier state says
+    nothing, since a build may log it in one state and not in another. A listener that is registered anew has another
+    name, and a process that begins reads all of the log again.
     """
     for life in history.lives():
         high: HighWatermarkMoved | None = None
         last: dict[str, ListenerTold] = {}
         for said in life.said:
-            if isinstance(said, HighWatermarkMoved):
+            if isinstance(said, Transitioned):
+                high = None
+            elif isinstance(said, HighWatermarkMoved):
                 high = said
             elif isinstance(said, ListenerTold):
                 yield from _of_batch(said, high, last.get(said.listener))

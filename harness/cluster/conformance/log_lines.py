@@ -79,7 +79,7 @@ def read_line(node: int, number: int, line: bytes) -> Said | None:
     try:
         place = Place(node, number, _second(whole[1]) + int(whole[2]) / 1000)
         return _READERS[found.group()](place, whole[3])
-    except ValueError:  # a month of 13, a number of thousands of digits
+    except (ValueError, OverflowError):  # a month of 13, a number of thousands of digits
         return None
 
 
