@@ -191,6 +191,11 @@ class Node:
         return self.folder / NODE_LOG
 
     @property
+    def output_file(self) -> Path:
+        """Where its JVM prints."""
+        return self.folder / NODE_OUTPUT
+
+    @property
     def figures_file(self) -> Path:
         """Where the metrics reporter writes."""
         return self.folder / NODE_FIGURES
@@ -218,7 +223,7 @@ class Node:
         self._process = self._spawn(
             self._command(properties, logging),
             cwd=self.folder,
-            output=self.folder / NODE_OUTPUT,
+            output=self.output_file,
             env=marked({**bare_environment(), **self.environment}, self.folder.parent),
         )
         self._preloaded += [self._process.pid] if "LD_PRELOAD" in self.environment else []
@@ -311,7 +316,7 @@ class Node:
         """Keep what a node that hangs is doing, before it is killed; the files are in `thread_dumps`."""
         if self._process is not None and self._process.poll() is None:
             kept = self.folder / f"threads-{len(self.thread_dumps) + 1}.txt"
-            made = dump_threads(self._process.pid, self.folder / NODE_OUTPUT, kept)
+            made = dump_threads(self._process.pid, self.output_file, kept)
             self.thread_dumps += [made] if made else []
 
     def kill(self) -> None:

@@ -19,7 +19,6 @@ from harness.cluster.node import Launch, NodeState
 from harness.cluster.topology import Topology
 from harness.kafka.release_lines import Line, Mode
 from harness.model.setup import Profile
-from harness.rundir.parts import NODE_OUTPUT
 
 _TRAINING_SECONDS = 60.0
 
@@ -100,7 +99,7 @@ def _write_archive(node_parts: NodeParts, stock_raft_jar: Path, archive: Path) -
             if not wait_until(lambda: _all_ready(cluster), _TRAINING_SECONDS):
                 raise HarnessError(
                     "A stock node did not come up while its class list was recorded: "
-                    f"{last_line(cluster.nodes[0].folder / NODE_OUTPUT) or 'no output'}",
+                    f"{last_line(cluster.nodes[0].output_file) or 'no output'}",
                     "Run `harness doctor`; see whether the Java runtime fits this Kafka version.",
                 )
             for node in cluster.nodes.values():

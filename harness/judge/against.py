@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from typing import assert_never
 
 from harness.base.text import counted, listed
@@ -56,7 +56,7 @@ def against(
             is_single = declaration.repeats == 1 and not asked_again and not is_blocked
             return _for_the_candidate(rows, worse_in, is_single=is_single)
         case Verdict.INCONCLUSIVE:
-            return what_was_decided(_speaking_for(rows))
+            return _what_was_decided(rows)
         case _:
             assert_never(verdict)
 
@@ -76,22 +76,15 @@ def _against_shipping(declaration: Declaration, rows: Rows, asked_again: int) ->
 
 def _for_the_candidate(rows: Rows, worse_in: Collection[str], *, is_single: bool) -> str:
     good = [name for name in _speaking_for(rows) if name not in worse_in]
+    passed = f"Nothing speaks against the candidate in {listed(good)}." if good else ""
     # What the jar is shows without a run, what its logs and figures are worse by was held against many, and what was
     # asked once more was seen twice.
-    return (
-        f"{nothing_against(good)} {ONCE if is_single else ''}".strip() or "None: no scenario speaks for the candidate."
-    )
+    return f"{passed} {ONCE if is_single else ''}".strip() or "None: no scenario speaks for the candidate."
 
 
-def nothing_against(names: Sequence[str]) -> str:
-    """Return that nothing speaks against the candidate in what is named; nothing where that is nothing."""
-    return f"Nothing speaks against the candidate in {listed(names)}." if names else ""
-
-
-def what_was_decided(names: Sequence[str]) -> str:
-    """Return what was decided in the candidate's favour, where too little was for an answer."""
-    if names:
-        return f"Nothing that could be decided speaks against the candidate: {listed(names)}."
+def _what_was_decided(rows: Rows) -> str:
+    if good := _speaking_for(rows):
+        return f"Nothing that could be decided speaks against the candidate: {listed(good)}."
     return "None: nothing was decided in the candidate's favour."
 
 

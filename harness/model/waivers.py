@@ -72,7 +72,7 @@ def parse_waivers(content: bytes, where: str, rules: Collection[str] | None = No
     try:
         return tuple(_waivers(document_of(content), rules))
     except ValueError as error:
-        raise HarnessError(f"{where}: {error}.", "docs/drop-in.md and docs/operators.md describe the file.") from error
+        raise HarnessError(f"{where}: {error}.", "docs/drop-in.md and docs/nightly.md describe the file.") from error
 
 
 def _waivers(document: Mapping[str, Any], rules: Collection[str] | None) -> Iterator[Waiver]:

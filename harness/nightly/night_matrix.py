@@ -25,7 +25,7 @@ BUNDLED = "bundled"
 _ARMS: Mapping[str, tuple[str, ...]] = {"both": (), "off": ("base", "off"), "on": ("base", "on")}
 _PATHS = ("jar", "dist", "base_jar", "base_dist", "sources", "config")
 _WORDS = ("git", "series", "base_kafka", "base_git", "base_series")
-_HINT = "docs/operators.md describes the file."
+_HINT = "docs/nightly.md describes the file."
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from typing import assert_never
 
 from harness.base.text import listed
-from harness.judge.against import nothing_against, what_was_decided
 from harness.model.features import Downgrade, FeaturePlan
 from harness.model.rollout import Rehearsal, RolloutOutcome, RollPlan
 from harness.rollout.rehearsals import KINDS, rehearsals_of
@@ -70,9 +69,11 @@ def against(outcome: RolloutOutcome, rehearsals: Sequence[Rehearsal], lacking: S
                 return f"{listed(lacking)} {'was' if len(lacking) == 1 else 'were'} not rehearsed."
             return "Each rehearsal ran once: a fault that shows only in some rolls may have been missed."
         case RolloutOutcome.STOPPED:
-            once = "Each rehearsal ran once, so a single unlucky roll would look the same."
-            return f"{nothing_against(passed)} {once}".strip()
+            fine = f"Nothing speaks against the candidate in {listed(passed)}. " if passed else ""
+            return f"{fine}Each rehearsal ran once, so a single unlucky roll would look the same."
         case RolloutOutcome.INCONCLUSIVE:
-            return what_was_decided(passed)
+            if not passed:
+                return "None: nothing was decided in the candidate's favour."
+            return f"Nothing that could be decided speaks against the candidate: {listed(passed)}."
         case never:
             assert_never(never)

@@ -148,7 +148,7 @@ def booted(
     """
     kept = kept_boots(inventories, boots, bench)
     if not fresh and (known := _recent(kept)):
-        bench.report(f"what nodes of both showed on {known[0].booted_on} is taken over (--fresh starts them again)")
+        bench.report(f"what nodes of both showed on {known[0].booted_on} is taken over")
         return tuple(map(as_booted, inventories, known))
     bench.report(f"starting a node of each, {boots} times in turn")
     try:

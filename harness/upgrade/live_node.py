@@ -26,7 +26,6 @@ from harness.cluster.prepare import NodeParts
 from harness.cluster.protocol import Unreachable
 from harness.cluster.topology import Topology
 from harness.model.kafka_inventory import Api, Boot, Feature, Metric
-from harness.rundir.parts import NODE_OUTPUT
 from harness.upgrade.api_versions import apis_and_features
 from harness.upgrade.metric_lines import parse_metrics
 
@@ -110,7 +109,7 @@ def _wait_until_served(cluster: Cluster, node: Node) -> None:
     if not wait_until(is_served, _READY_SECONDS) or node.state is NodeState.DIED:
         raise HarnessError(
             f"A node of this Kafka did not come up within {_READY_SECONDS:.0f} s: "
-            f"{last_line(node.folder / NODE_OUTPUT, node.log_file) or 'no output'}",
+            f"{last_line(node.output_file, node.log_file) or 'no output'}",
             "Run `harness doctor`; see whether the Java runtime fits this Kafka version (--java-home).",
         )
 

@@ -99,3 +99,24 @@ def test_every_fragment_of_the_changelog_has_a_kind_that_the_changelog_shows():
     kinds = {each["directory"] for each in towncrier["type"]}
     fragments = [path for path in (ROOT / towncrier["directory"]).iterdir() if not path.name.startswith(".")]
     assert [path.name for path in fragments if path.name.split(".")[1:] not in [[kind, "md"] for kind in kinds]] == []
+
+
+def test_every_page_is_reached_from_the_readme():
+    reached, left = set(), [ROOT / "README.md"]
+    while left:
+        page = left.pop()
+        if page not in reached and page.suffix == ".md" and page.exists():
+            reached.add(page)
+            links = re.findall(r"\]\(([^)\s#]+)", page.read_text("utf-8"))
+            left += [(page.parent / link).resolve() for link in links if "://" not in link]
+    assert [str(page.relative_to(ROOT)) for page in PAGES if page not in reached] == []
+
+
+def test_the_index_of_decisions_has_each_by_its_title():
+    index = (ROOT / "docs/adr/README.md").read_text("utf-8")
+    titles = {path.name: path.read_text("utf-8").split("\n")[0] for path in ROOT.glob("docs/adr/0*.md")}
+    rows = {
+        name: f"| {title.partition('. ')[0][2:]} | [{title.partition('. ')[2]}]({name}) |"
+        for name, title in titles.items()
+    }
+    assert [name for name, row in sorted(rows.items()) if row not in index] == []

@@ -28,7 +28,7 @@ from harness.nightly.night_matrix import _check, load_matrix
 from harness.nightly.shards import assign
 
 VALUES = {"matrix.shard": 2, "github.run_id": 7, "github.run_attempt": 1}
-GUIDE = ROOT / "docs/operators.md"
+GUIDE = ROOT / "docs/nightly.md"
 
 
 @pytest.mark.parametrize("file", [WORKFLOW, VERIFY_WORKFLOW])
