@@ -362,7 +362,14 @@ FINE = "[2026-01-01 00:00:00,001] INFO no TERROR (x)"
 
 
 @pytest.mark.parametrize(
-    "lines", [(OURS, "\tat x.Y(Z.java)"), (FINE, OURS, FINE), (SLOW, "java.lang.IllegalStateException: x"), (OURS,)]
+    "lines",
+    [
+        (OURS, "\tat x.Y(Z.java)"),
+        (FINE, OURS, FINE),
+        (SLOW, "java.lang.IllegalStateException: x"),
+        (OURS,),
+        (OURS, "org.apache.kafka.common.errors.CorruptRecordException: x"),
+    ],
 )
 def test_an_error_line_of_the_new_jar_stops_the_roll(cluster, lines):
     cluster.write(**{"errors-3": "\n".join(lines)})

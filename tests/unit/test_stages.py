@@ -262,15 +262,17 @@ def test_a_figure_that_was_edited_after_its_run_is_noticed_and_one_of_an_older_r
     check_results(run_dir)
 
 
-@pytest.mark.parametrize("edited", ["nodes/0/server.log", "logs.json"])
+@pytest.mark.parametrize("edited", ["nodes/0/server.log", "nodes/0/shutdown.log", "logs.json"])
 def test_a_log_that_was_edited_after_its_run_is_noticed_and_one_that_is_gone_is_not_forged(run_dir, ran, edited):
     run_stage.run(run_dir, TOOLBOX, QUIET)
     folder = RunDirectory(run_dir).run(ran[0].key)
     log = f"{folder.name}/nodes/0/server.log"
-    write_text(run_dir / log, "INFO fine\nERROR broken\n")
+    at_the_end = f"{folder.name}/nodes/0/shutdown.log"
+    for name in (log, at_the_end):
+        write_text(run_dir / name, "INFO fine\nERROR broken\n")
     folder.logs.write((NodeLogs("turn1", "stock", 1, 0, "voter", (log,), "%m%n", ()),))
     leave_result(run_dir, ran[0])
-    assert [*folder.seal.read().logs] == [f"{folder.name}/logs.json", log]
+    assert [*folder.seal.read().logs] == [f"{folder.name}/logs.json", log, at_the_end]
     check_results(run_dir)
     (folder.path / edited).write_bytes((folder.path / edited).read_bytes().replace(b"ERROR broken\n", b"").rstrip())
     with pytest.raises(HarnessError, match=f"{edited} is not the log that was written in this run"):
@@ -278,8 +280,8 @@ def test_a_log_that_was_edited_after_its_run_is_noticed_and_one_that_is_gone_is_
     with pytest.raises(HarnessError, match="it was changed afterwards"):
         diff(run_dir, TOOLBOX, QUIET)
     assert "it was changed afterwards" in RunDirectory(run_dir).logs.comparison.read().failed
-    (run_dir / log).unlink()
     if edited != "logs.json":
+        (folder.path / edited).unlink()
         check_results(run_dir)
 
 

@@ -83,6 +83,7 @@ NO_SPARE='{
 }'
 KNOWN_ERRORS='ERROR sad \(x\)'
 REFUSAL='^(java\.util\.concurrent\.[A-Za-z]+: )?org\.apache\.kafka\.common\.errors\.[A-Za-z]+'
+GRAVE='\.(CorruptRecord|KafkaStorage|InconsistentClusterId|UnknownServer)Exception'
 DURATION='(^|[^A-Za-z0-9_])took [0-9]+(\.[0-9]+)? ?(ms|s|milliseconds|seconds)([^A-Za-z0-9_]|$)'
 TRACE='^([ 	]+at |([A-Za-z0-9_$]+[.])+[A-Za-z0-9_$]+(Exception|Error|Throwable)([^A-Za-z0-9_]|$)|Caused by: )'
 STOPS='a check of list B is not met within 60 s: the node is not touched
@@ -97,7 +98,7 @@ RAISES=''
 DESCRIBES=''
 RELEASE_OF_BASE=''
 FINALISE_REFUSED=''
-export REFUSAL DURATION TRACE
+export REFUSAL GRAVE DURATION TRACE
 
 describe() {
     case $1 in
@@ -436,7 +437,8 @@ right_jar() {
 against_the_jar() {
     awk '
 function weigh(below) {
-    if (line != "" && below !~ ENVIRON["REFUSAL"] && !(line ~ ENVIRON["DURATION"] && below !~ ENVIRON["TRACE"])) print line
+    refused = below ~ ENVIRON["REFUSAL"] && below !~ ENVIRON["GRAVE"]
+    if (line != "" && !refused && !(line ~ ENVIRON["DURATION"] && below !~ ENVIRON["TRACE"])) print line
     line = ""
 }
 { weigh($0) }
