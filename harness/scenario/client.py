@@ -134,7 +134,12 @@ class Client(ABC):
             return self.unread(self._fault or str(error))
         return replace(found, unread=found.unread or self._fault)
 
+    @property
+    def acknowledged(self) -> int:
+        """How much was promised to the client so far; 0 where it does not count."""
+        return 0
+
     def unread(self, why: str) -> ClientReport:
-        """Return a report that says why nothing could be compared."""
-        failures = dict(self.failures)
-        return ClientReport(self.name, self.description, 0, 0, 0, self.pauses.longest, failures, unread=why)
+        """Return a report that says why nothing could be compared; what was acknowledged is known all the same."""
+        acked, failures = self.acknowledged, dict(self.failures)
+        return ClientReport(self.name, self.description, acked, 0, 0, self.pauses.longest, failures, unread=why)

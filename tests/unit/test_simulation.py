@@ -48,8 +48,9 @@ def run(name, seed):
     say(f"BEGIN {name} {seed} [{seed}, 3]")
     if end == "exit":
         sys.exit(3)
-    while end == "hang":
-        time.sleep(1)
+    while end in ("hang", "flood"):
+        time.sleep(0.1 if end == "flood" else 1)
+        print("x" * 2000 if end == "flood" else "", flush=True)
     text = base64.b64encode(b"it is wrong").decode()
     say("PASSED 4" if end == "pass" else f"FAILED 4 {text} {text}")
 if mode == "these":
@@ -134,6 +135,12 @@ def test_a_simulation_that_hangs_is_ended_and_fails(jars, tmp_path, monkeypatch)
     monkeypatch.setattr(driver, "_STALL_SECONDS", 0.5)
     found = simulate(jars({ELECT: {"3": "hang"}}), "1m", 60, tmp_path / "logs")
     assert [(each.seed, each.message) for each in found.failed] == [(3, "it did not end within 0.5 s and was killed")]
+
+
+def test_a_simulation_that_floods_what_it_prints_is_ended_and_fails(jars, tmp_path, monkeypatch):
+    monkeypatch.setattr(driver, "_MOST_WRITTEN", 10_000)
+    found = simulate(jars({ELECT: {"0": "flood"}}), "1m", 60, tmp_path / "logs")
+    assert found.failed[0].message.endswith("MB and was ended")
 
 
 def test_of_many_failing_seeds_each_property_has_one_replayed_before_any_has_two(jars, tmp_path):

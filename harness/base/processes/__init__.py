@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from harness.base.processes.background import background_of_caller
 
@@ -67,6 +67,13 @@ def spawn_beside(command: Sequence[str], *, env: Mapping[str, str], passing: int
 def be_ready_to_spawn() -> None:
     """Have the thread that starts children: it is born where it is first needed, and stays in those namespaces."""
     _spawner.submit(int).result()
+
+
+def kill(process: subprocess.Popen[Any]) -> None:
+    """End a process that leads its group, with all of that group, and wait until it has ended."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
 
 
 def run(

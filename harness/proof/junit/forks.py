@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from harness.base.processes import bare_environment, spawn
+from harness.base.processes import bare_environment, kill, spawn
 from harness.base.processes.background import Background, background_of_caller
 from harness.base.text import cut, visible
 from harness.kafka.release_lines import NodeLogging
@@ -137,7 +137,7 @@ def run_launchers(
             on_progress(before + sum(fork.done for fork in running.values()))
     finally:
         for fork in running.values():
-            _kill(fork.process)
+            kill(fork.process)
     return tuple(ended[number] for number in sorted(ended))
 
 
@@ -182,7 +182,7 @@ def _look(fork: _Fork) -> EndedFork | None:
         return _ended(fork, fork.after())
     if problem := fork.trouble():
         dump = _thread_dump(fork)
-        _kill(fork.process)
+        kill(fork.process)
         return _ended(fork, problem, dump)
     return None
 
@@ -203,9 +203,3 @@ def _thread_dump(fork: _Fork) -> str:
         stream.seek(size)
         text = stream.read(2**20).decode("utf-8", "replace")
     return text[max(text.find('"main"'), 0) :].partition("\n\n")[0]
-
-
-def _kill(process: subprocess.Popen[bytes]) -> None:
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()

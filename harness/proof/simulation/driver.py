@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.base.processes import bare_environment, spawn
+from harness.base.processes import bare_environment, kill, spawn
 from harness.kafka.release_lines import NodeLogging
 from harness.proof.simulation.feed import Feed, Try, parse_feed, settled
 from harness.toolbox.java import JavaRuntime
 
 _STALL_SECONDS = 300  # the longest simulation seen on a busy core took 16 s; one that reaches no end takes a minute
-_MOST_FEED = 64 * 2**20
+_MOST_WRITTEN = 64 * 2**20
 _POLL_SECONDS = 0.2
 _FLAGS = ("-Xmx1g", "-Xmn600m", "-XX:+UseSerialGC", "-XX:-UsePerfData")
-_DRIVER, _LOG = "Simulations", "simulation.log"
+_DRIVER, _LOG, _OUTPUT = "Simulations", "simulation.log", "output.log"
 _LAYOUT = "[%d] %p %m (%c)%n"
 
 
@@ -52,27 +50,25 @@ class _Fork:
     def feed(self) -> Path:
         return self.folder / "feed"
 
+    @property
+    def output(self) -> Path:
+        return self.folder / _OUTPUT
+
     def is_over(self) -> bool:
-        """Return whether the JVM has ended; one that hangs or floods its feed is killed."""
+        """Return whether the JVM has ended; one that hangs, or floods what it writes, is killed."""
         if self.process.poll() is not None:
             self.problem = f"the JVM ended with exit {self.process.returncode}"
             return True
         size = self.feed.stat().st_size if self.feed.is_file() else 0
         if size != self.size:
             self.size, self.moved = size, time.monotonic()
-        if size > _MOST_FEED:
-            self.problem = f"it wrote more than {_MOST_FEED >> 20} MB and was ended"
+        if max(size, self.output.stat().st_size) > _MOST_WRITTEN:
+            self.problem = f"it wrote more than {_MOST_WRITTEN >> 20} MB and was ended"
         elif time.monotonic() - self.moved > _STALL_SECONDS:
             self.problem = f"it did not end within {_STALL_SECONDS} s and was killed"
         if self.problem:
-            self.kill()
+            kill(self.process)
         return bool(self.problem)
-
-    def kill(self) -> None:
-        """End the JVM, and wait until it has."""
-        with suppress(ProcessLookupError):
-            os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait()
 
     def tries(self) -> tuple[Try, ...]:
         """Return what the feed says; of what never ended, what ended the JVM."""
@@ -113,7 +109,7 @@ def _until_over(running: list[_Fork]) -> list[_Fork]:
             time.sleep(_POLL_SECONDS)
     finally:
         for fork in running:
-            fork.kill()
+            kill(fork.process)
     return running
 
 
@@ -121,5 +117,6 @@ def _start(jvm: SimulationJvm, arguments: Sequence[str], folder: Path, logging: 
     folder.mkdir(parents=True)
     (folder / jvm.logging.file).write_text(logging, encoding="utf-8")
     command = jvm.command([str(folder / "feed"), *arguments], folder)
-    process = spawn(command, cwd=folder, output=folder / "output.log", env=bare_environment())
+    (folder / _OUTPUT).touch()
+    process = spawn(command, cwd=folder, output=folder / _OUTPUT, env=bare_environment())
     return _Fork(process, folder, time.monotonic())

@@ -52,7 +52,7 @@ class CompactedClient(Client):
         self.topic = topic
         self._partitions = partitions
         self._newest: dict[str, int] = {}
-        self._acknowledged = 0
+        self._count = 0
 
     def work(self) -> None:
         """Write until stopped."""
@@ -80,19 +80,24 @@ class CompactedClient(Client):
                 self.failed(str(error.name()))
                 return
             self.answered(message.partition(), message.latency())
-            self._acknowledged += 1
+            self._count += 1
             self._newest[key] = max(number, self._newest.get(key, -1))
 
         return on_delivery
 
+    @property
+    def acknowledged(self) -> int:
+        """How many records."""
+        return self._count
+
     def compare(self, brokers: Sequence[Address]) -> ClientReport:
         """Compare the last record of each key with the last one acknowledged."""
         stored = read_back(self.topic, self._partitions, brokers)
-        stale, gone = stale_keys(self._newest, stored), self._acknowledged - len(stored)
+        stale, gone = stale_keys(self._newest, stored), self.acknowledged - len(stored)
         return ClientReport(
             self.name,
             self.description,
-            self._acknowledged,
+            self.acknowledged,
             len(stale),
             0,
             self.pauses.longest,

@@ -108,6 +108,11 @@ class GroupClient(Client):
         if short := self._position.short_of(ends):
             self._unread = f"{short} records were left to read after {_DRAIN_SECONDS:g} s"
 
+    @property
+    def acknowledged(self) -> int:
+        """How many records were delivered."""
+        return self._position.delivered
+
     def compare(self, brokers: Sequence[Address]) -> ClientReport:  # noqa: ARG002 - it has read already
         """Say where the group got to."""
         position = self._position
@@ -115,7 +120,7 @@ class GroupClient(Client):
         return ClientReport(
             self.name,
             self.description,
-            position.delivered,
+            self.acknowledged,
             position.skipped,
             position.again,
             self.pauses.longest,

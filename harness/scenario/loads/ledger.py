@@ -294,7 +294,7 @@ class LedgerClient(Client):
         return ClientReport(
             self.name,
             self.description,
-            len(history.acknowledged),
+            self.acknowledged,
             len(found.lost),
             len(found.duplicated) + len(found.resent),
             self.pauses.longest,
@@ -307,6 +307,11 @@ class LedgerClient(Client):
             binding=binding,
         )
 
+    @property
+    def acknowledged(self) -> int:
+        """How many records."""
+        return len(self.history.acknowledged)
+
     def _why_unseen(self) -> str:
         """Return why it is not known what consumers were given; empty where it is."""
         nothing = self.history.acknowledged and not self.history.seen
@@ -315,8 +320,7 @@ class LedgerClient(Client):
     def unread(self, why: str) -> ClientReport:
         """Return a report that says why nothing could be compared; what was acknowledged is known all the same."""
         self._ledger.close()
-        acked, failures = len(self.history.acknowledged), dict(self.failures)
-        return ClientReport(self.name, self.description, acked, 0, 0, self.pauses.longest, failures, unread=why)
+        return super().unread(why)
 
     def abandon(self) -> None:
         """End without waiting; the file has what is known."""

@@ -69,11 +69,16 @@ class NewTopicsClient(Client):
         self.answered(0, time.monotonic() - began)
         self._acknowledged.append(name)
 
+    @property
+    def acknowledged(self) -> int:
+        """How many topics."""
+        return len(self._acknowledged)
+
     def compare(self, brokers: Sequence[Address]) -> ClientReport:
         """List the topics as brokers know them."""
         lost = missing_topics(self._acknowledged, brokers)
-        count, pause, failures = len(self._acknowledged), self.pauses.longest, dict(self.failures)
-        return ClientReport(self.name, self.description, count, len(lost), 0, pause, failures)
+        pause, failures = self.pauses.longest, dict(self.failures)
+        return ClientReport(self.name, self.description, self.acknowledged, len(lost), 0, pause, failures)
 
 
 def missing_topics(names: Collection[str], brokers: Sequence[Address]) -> set[str]:

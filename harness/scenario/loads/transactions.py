@@ -130,6 +130,11 @@ class TransactionsClient(Client):
             return True
         return False
 
+    @property
+    def acknowledged(self) -> int:
+        """How many transactions were committed."""
+        return len(self._committed)
+
     def compare(self, brokers: Sequence[Address]) -> ClientReport:
         """Compare with what a read-committed consumer sees."""
         stored = read_back(self.topic, self._partitions, brokers, committed=True)
@@ -138,7 +143,7 @@ class TransactionsClient(Client):
         return ClientReport(
             self.name,
             self.description,
-            len(self._committed),
+            self.acknowledged,
             len(lost),
             duplicates,
             self.pauses.longest,
