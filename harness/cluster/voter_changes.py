@@ -61,12 +61,14 @@ def _listeners(of: ModuleType, listeners: Mapping[str, Address]) -> tuple[Any, .
     return tuple(of.Listener(name=name, host=at.host, port=u16(at.port)) for name, at in listeners.items())
 
 
-def remove_voter(wire: Wire, address: Address, cluster: str, voter: tuple[int, uuid.UUID]) -> Answer:
+def remove_voter(
+    wire: Wire, address: Address, cluster: str, voter: tuple[int, uuid.UUID], timeout: float = _TIMEOUT_SECONDS
+) -> Answer:
     """Ask a controller to take a node (id, directory id) out of the voter set. Raises Unreachable."""
     of = wire.schemas("remove_raft_voter", address)
     node, directory = voter
     request = of.RemoveRaftVoterRequest(cluster_id=cluster, voter_id=i32(node), voter_directory_id=directory)
-    return answer_of(ask(address, request, timeout=_TIMEOUT_SECONDS))
+    return answer_of(ask(address, request, timeout=timeout))
 
 
 def update_voter(

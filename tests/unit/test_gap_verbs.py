@@ -1,5 +1,6 @@
 """The verbs of the incident and of the gaps, on clusters that answer as the test says."""
 
+from contextlib import nullcontext
 from types import SimpleNamespace
 
 import pytest
@@ -8,6 +9,7 @@ from kio.schema.incremental_alter_configs.v1 import request as schemas
 
 from harness.cluster import log_levels, partitions, probes
 from harness.cluster.address import Address
+from harness.cluster.formatting import kafka_uuid, new_uuid
 from harness.cluster.probes import ClusterMetadata, Quorum
 from harness.cluster.protocol import Unreachable
 from harness.cluster.quorum_description import Description
@@ -17,6 +19,7 @@ from harness.scenario.actions.append_in_vain import append_in_vain
 from harness.scenario.actions.count_right_addresses import count_right_addresses
 from harness.scenario.actions.log_at import log_connections
 from harness.scenario.actions.move_voters import move_voters
+from harness.scenario.actions.remove_in_vain import remove_in_vain
 from harness.scenario.conditions import knows_the_living as living
 from harness.scenario.conditions.membership import only_vote
 from harness.scenario.refs import fixed
@@ -163,3 +166,23 @@ def test_a_leader_that_answers_has_a_majority_or_did_nothing(controller, answer,
     controller.answer = answer
     with pytest.raises(ActionFailed, match=f"answered: {told}"):
         append()
+
+
+@pytest.mark.parametrize("answer", [None, Answer("none"), Answer("voter_not_found", "nobody")])
+def test_a_leader_is_removed_in_vain_where_it_does_not_answer(monkeypatch, answer):
+    asked = []
+
+    def remove(_wire, address, cluster, voter, _timeout):
+        asked.append((address, cluster, voter))
+        if answer is None:
+            raise Unreachable("no answer within 1 s")
+        return answer
+
+    monkeypatch.setattr("harness.scenario.actions.remove_in_vain.remove_voter", remove)
+    cluster = SimpleNamespace(
+        wire=None, id=new_uuid(), controllers={1: at(21)}, nodes={1: SimpleNamespace(directory=7)}
+    )
+    told = nullcontext() if answer is None else pytest.raises(ActionFailed, match=f"the leader answered: {answer}")
+    with told:
+        remove_in_vain(fixed(1, "the leader")).perform(SimpleNamespace(cluster=cluster))
+    assert asked == [(at(21), kafka_uuid(cluster.id), (1, 7))]
