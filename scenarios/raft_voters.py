@@ -30,7 +30,11 @@ STATIC = kraft(controllers=3, observers=1, combined=False, static_voters=True)
 
 @scenario(DEDICATED, suite="raft", budget="4m", properties=voter_moves.SHORT_SESSIONS)
 def raft_voters(plan, cluster, observer):
-    """Does a voter count by its directory id, and does a leader that is removed give up once that is committed?"""
+    """Does a voter count by its directory id, and does a leader that is removed give up once that is committed?
+
+    At the end a voter comes back without its disk, and no address that it is configured with leads anywhere but to
+    itself: the leader has to tell it (KAFKA-16536).
+    """
     voter_moves.start_all(plan, observer)
     leader, same, new = plan.name_voters("first leader", "voter with its old id", "voter with a new id")
     with plan.phase("a disk is lost, not its directory id"):
@@ -67,6 +71,12 @@ def raft_voters(plan, cluster, observer):
         plan.expect(votes(removed), within="5s", named="added_voter_is_listed")
         voter_moves.expect_whole(plan, observer, "after_addition")
         plan.expect(voter_changes_are_refused(), within="10s", named="voter_changes_are_refused_at_the_end")
+    with plan.phase("a voter comes back that knows nobody"):
+        _, back, _ = plan.name_voters("last leader", "voter that knows nobody", "voter beside it")
+        plan.do(stop(back), wipe(back), start(back, knows=back))
+        plan.expect(has_logged(back, *raft_lines.FOLLOWS), within="20s", named="voter_is_told_who_leads")
+        plan.expect(votes(back), within="5s", named="voter_that_was_told_votes")
+        voter_moves.expect_whole(plan, observer, "after_voter_was_told")
 
 
 @scenario(
