@@ -57,8 +57,6 @@ SNAPSHOT_DELETED = ("Marking snapshot ",)
 
 # KRaftControlRecordStateMachine (KIP-853)
 VOTERS_APPLIED = ("] Latest set of voters is ",)
-# VoterSetHistory.addAt, of a snapshot whose voters are others than those of the log before (KAFKA-17973)
-OTHER_VOTERS = (") doesn't have an overlapping majority with the new voter set (",)
 IS_DYNAMIC = ("] Latest kraft.version is KRAFT_VERSION_1 at offset ",)
 # RemoveVoterHandler
 NOT_AMONG_VOTERS = ("Leader is not in the committed voter set ",)
