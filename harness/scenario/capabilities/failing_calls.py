@@ -1,4 +1,4 @@
-"""System calls that fail: strace, which injects errors into a process that runs."""
+"""System calls that fail, or take long: strace, which meddles with those of a process that runs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from harness.scenario.capabilities.base import capability
 
 _SECONDS = 10
 _CALLS = "fsync,fdatasync"
-_INJECTED = "(INJECTED)"
+_MEDDLED = ("(INJECTED)", "(DELAYED)")
 _FAILED = 5  # EIO
 # Ends with the number of the error that an fsync fails by.
 _FLUSHES = """
@@ -31,12 +31,15 @@ while True:
 """
 
 
-def inject_into(strace: str, pid: int, said: Path, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
+def inject_into(
+    strace: str, pid: int, said: Path, environment: Mapping[str, str], what: str = "error=EIO"
+) -> subprocess.Popen[bytes]:
     """Have calls of a process fail until it ends; return strace, which ends with it, or with the harness.
 
-    What failed is written to a file, and what strace has to say beside it (`output_of`).
+    `what` is strace's word for what happens to each. The calls are written to a file, and what strace has to say beside
+    it (`output_of`).
     """
-    command = [strace, "-f", "-qq", "-p", str(pid), "-e", f"trace={_CALLS}", "-e", f"inject={_CALLS}:error=EIO"]
+    command = [strace, "-f", "-qq", "-p", str(pid), "-e", f"trace={_CALLS}", "-e", f"inject={_CALLS}:{what}"]
     started = spawn([*command, "-o", str(said)], cwd=said.parent, output=output_of(said), env=environment)
     threading.Thread(target=started.wait, name="strace", daemon=True).start()  # takes its end, whenever it comes
     return started
@@ -48,9 +51,9 @@ def output_of(said: Path) -> Path:
 
 
 def injected(said: Path) -> str:
-    """Return the first call that was made to fail, as strace tells it; empty for none yet."""
+    """Return the first call that was meddled with, as strace tells it; empty for none yet."""
     lines = said.read_text(errors="replace").splitlines() if said.exists() else []
-    return next((" ".join(line.split()) for line in lines if _INJECTED in line), "")
+    return next((" ".join(line.split()) for line in lines if line.endswith(_MEDDLED)), "")
 
 
 @capability(fix="Install strace (4.16 or newer), and allow ptrace: as root, or sysctl kernel.yama.ptrace_scope=0.")
