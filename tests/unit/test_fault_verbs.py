@@ -556,16 +556,25 @@ def test_fsync_that_failed_for_another_strace_is_no_proof(tmp_path, monkeypatch)
     monkeypatch.setattr(fail_fsync_module.shutil, "which", lambda _: "/bin/false")
     world, *_ = world_of()
     world.cluster.nodes[0] = SimpleNamespace(id=0, pid=1, folder=tmp_path)
-    with pytest.raises(ActionFailed, match="was made to fail: strace ended"):
+    with pytest.raises(ActionFailed, match="was made to fail, or to wait: strace ended"):
         fail_fsync_module.fail_fsync(LEADER).perform(world)
 
 
-def test_an_fsync_fails_until_its_process_has_ended_and_strace_belongs_to_the_run(tmp_path, monkeypatch):
-    said, seen = tmp_path / "nodes" / "0" / "failing-fsync.txt", []
+@pytest.mark.parametrize(
+    ("verb", "file", "asked", "line"),
+    [
+        (fail_fsync_module.fail_fsync, "failing-fsync.txt", "error=EIO", "-1 EIO (Input/output error) (INJECTED)"),
+        (fail_fsync_module.slow_fsync, "slow-fsync.txt", "delay_enter=50000", "0 (DELAYED)"),
+    ],
+)
+def test_an_fsync_fails_or_waits_until_its_process_has_ended_and_strace_belongs_to_the_run(
+    tmp_path, monkeypatch, verb, file, asked, line
+):
+    said, seen = tmp_path / "nodes" / "0" / file, []
 
-    def inject(_strace, pid, into, environment):
-        into.write_text("7 fsync(3) = -1 EIO (Input/output error) (INJECTED)\n")
-        seen.append((pid, into, environment["HARNESS_RUN"]))
+    def inject(_strace, pid, into, environment, what):
+        into.write_text(f"7 fsync(3) = {line}\n")
+        seen.append((pid, into, environment["HARNESS_RUN"], what))
         return SimpleNamespace(poll=lambda: None)
 
     said.parent.mkdir(parents=True)
@@ -575,8 +584,8 @@ def test_an_fsync_fails_until_its_process_has_ended_and_strace_belongs_to_the_ru
     monitor = ProcessFaults(SimpleNamespace(write=written.append), None)
     world.monitor = lambda _: monitor
     world.cluster.nodes[0] = SimpleNamespace(id=0, pid=7, folder=said.parent)
-    fail_fsync_module.fail_fsync(LEADER).perform(world)
-    assert seen == [(7, said, str(tmp_path / "nodes"))]
+    verb(LEADER).perform(world)
+    assert seen == [(7, said, str(tmp_path / "nodes"), asked)]
     assert [(each.status, each.node) for each in written] == [("begun", 0), ("proved", 0)]
     for node, state in ((1, "died"), (0, "ready"), (0, "stopping"), (0, "died"), (0, "killed")):
         monitor.on_node(SimpleNamespace(id=node, state=state), 1)
