@@ -24,16 +24,17 @@ from harness.logs.read.excerpts import excerpt
 from harness.logs.read.layout import compile_layout
 from harness.logs.read.masks import template_of
 from harness.model.findings import Finding, FindingKind
+from harness.model.node_logs import NodeLogs
 from harness.model.runs import Evidence
 from harness.model.spares import beyond, ended_by_known_crash
 from harness.rundir.directory import RunDirectory
-from harness.rundir.parts import shutdown_log
+from harness.rundir.parts import RunFolder, shutdown_log
 
 _ERROR = "ERROR"
 _AT_THE_END = "stopped after the plan"
 _MADE_AGAIN = "a run that was made again"
 _LONGEST_LINE = 64 * 1024
-_MOST_LINES = 2000  # of one log
+_MOST_ERRORS = 2000  # of one log
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,36 +57,38 @@ def errors_aside(directory: RunDirectory) -> tuple[ErrorAside, ...]:
     Of what ended by a crash that released jars have too nothing is read, since the crash is told by its ERROR.
     """
     declaration = directory.declaration.read_if_exists()
-    declared = [each for each in directory.results() if declaration is not None and declaration.declares(each)]
-    again = {each.key for each in beyond(declaration, declared)} if declaration else set()
-    return tuple(
-        error
-        for result in declared
-        if not ended_by_known_crash(result) and (run := directory.run(result.key)).logs.exists
-        for node in run.logs.read()
-        for file in node.files
-        for when, name in ((_AT_THE_END, shutdown_log(file)), *([(_MADE_AGAIN, file)] if result.key in again else []))
-        for logger, message, place in _errors(directory.path, name, node.pattern)
-        for error in [
-            ErrorAside(
-                node.arm, node.scenario, node.repeat, node.node_role, when, logger, unordered(_masked(message)), place
-            )
-        ]
-    )
+    if declaration is None:
+        return ()
+    declared = [each for each in directory.results() if declaration.declares(each)]
+    again = {each.key for each in beyond(declaration, declared)}
+    read = (each for each in declared if not ended_by_known_crash(each))
+    return tuple(error for each in read for error in _of_run(directory.run(each.key), is_made_again=each.key in again))
 
 
-def _errors(root: Path, name: str, pattern: str) -> Iterator[tuple[str, str, Evidence]]:
-    """Yield logger, message and place of each line at ERROR of a log; nothing where there is none."""
-    event = re.compile(compile_layout(pattern).event)
-    if not (root / name).is_file():
-        return
-    lines = ((number, line) for number, line in beginnings(root / name, most=_LONGEST_LINE) if b"ERROR" in line)
-    for number, line in islice(lines, _MOST_LINES):
+def _of_run(run: RunFolder, *, is_made_again: bool) -> Iterator[ErrorAside]:
+    for node in run.logs.read() if run.logs.exists else ():
+        for file in node.files:
+            yield from _errors(run.root, shutdown_log(file), node, _AT_THE_END)
+            if is_made_again:
+                yield from _errors(run.root, file, node, _MADE_AGAIN)
+
+
+def _errors(root: Path, name: str, node: NodeLogs, when: str) -> Iterator[ErrorAside]:
+    """Yield the lines at ERROR of a log, the first of them if there are many; nothing where there is none."""
+    if (root / name).is_file():
+        yield from islice(_errors_in(root, name, node, when), _MOST_ERRORS)
+
+
+def _errors_in(root: Path, name: str, node: NodeLogs, when: str) -> Iterator[ErrorAside]:
+    event = re.compile(compile_layout(node.pattern).event)
+    for number, line in beginnings(root / name, most=_LONGEST_LINE):
         text = line.decode("utf-8", "replace")
-        found = event.match(text)
+        found = event.match(text) if _ERROR in text else None
         fields = found.groupdict() if found else {}
-        if fields.get("level") == _ERROR and fields.get("logger"):
-            yield fields["logger"], fields["message"], Evidence(name, number, excerpt(text))
+        if fields.get("level") == _ERROR and (logger := fields.get("logger")):
+            template = unordered(_masked(fields["message"]))
+            place = Evidence(name, number, excerpt(text))
+            yield ErrorAside(node.arm, node.scenario, node.repeat, node.node_role, when, logger, template, place)
 
 
 @lru_cache(1 << 12)
