@@ -2,7 +2,6 @@
 
 from harness.scenario import (
     change_settings,
-    follows_leader,
     is_up,
     kraft,
     restart,
@@ -11,7 +10,7 @@ from harness.scenario import (
     voter_moves,
     voter_set_knows,
 )
-from harness.scenario.bounds import FetchTimeouts, RecoveryBound
+from harness.scenario.bounds import FetchTimeouts
 
 # It is due once in three fetch time-outs (FollowerState.updateVoterPeriodMs).
 FIVE_PERIODS = FetchTimeouts(15)
@@ -38,5 +37,4 @@ def slow_disk(plan, cluster, observer):
         plan.guard(is_up(), within="60s")
         plan.do(slow_fsync(moved, milliseconds=50))
         plan.expect(voter_set_knows(moved), within=FIVE_PERIODS, named="voter_on_slow_disk_is_registered")
-        plan.expect(is_up(), within="45s", named="all_up_beside_slow_disk")
-        plan.expect(follows_leader(observer), within=RecoveryBound(voters=3), named="observer_follows_beside_slow_disk")
+        voter_moves.expect_whole(plan, observer, "beside_slow_disk")
