@@ -396,3 +396,9 @@ def test_both_releases_name_the_same_voters_in_their_own_way():
         for each in (voter.format("Optional[x_-y]", "h/<unresolved>"), voter.format("x_-y", "h/10.0.0.1"))
     )
     assert alike(older.voters, newer.voters)
+
+
+def test_a_state_with_an_absurd_time_out_says_nothing():
+    state = f"FollowerState(fetchTimeoutMs={'9' * 4000}, epoch=1, leader=2)"
+    text = f"[RaftManager id=1] Completed transition to {state} from null (org.apache.kafka.raft.QuorumState)"
+    assert read_line(1, 1, f"[2026-11-29 02:00:00,000] INFO {text}".encode()) is None
