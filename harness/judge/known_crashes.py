@@ -36,7 +36,7 @@ def _crashes(shown: Sequence[RunResult]) -> Iterator[Reason]:
     They end so in one of 200 removals of a voter, and oftener where requests take longer: here one of 50 counts. By
     chance k of n removals do with less than (n over k)/50^k. What is rarer than one verification in a thousand, and
     happened to no run of base, is no chance. Removals are at most the changes of the voter set: with three of them or
-    more it takes three crashes, with eleven a fourth.
+    more it takes three crashes, with eleven a fourth. A first start that loses its voters is rarer still.
     """
     base = [run for run in shown if run.role.is_control]
     mine = [run for run in shown if not run.role.is_control]

@@ -89,8 +89,9 @@ class Line:
     highest version of each, and `slow_tests` upstream's slowest tests to their seconds. `metric_reporters` is what a
     node's server property of that name must hold for Kafka to report by JMX beside others. `registers_endpoints` says
     that a voter which listens elsewhere than the voter set says is sure to announce it. `known_crashes` maps texts
-    of errors that end released jars now and then to where that defect is described, `known_stop_errors` those of
-    errors that end them while they are being stopped. `config_options` maps scripts of
+    of errors that end released jars now and then to where that defect is described, `crashes_without_voters` those of
+    errors that do so where a node has cut off the newest voters that it had read, and has read none since, and
+    `known_stop_errors` those of errors that end them while they are being stopped. `config_options` maps scripts of
     bin/ to what they call the file of a client's properties, where that is not --command-config.
     """
 
@@ -109,6 +110,7 @@ class Line:
     metric_reporters: str = "org.apache.kafka.common.metrics.JmxReporter"
     registers_endpoints: bool = False
     known_crashes: Mapping[str, str] = field(default_factory=dict)
+    crashes_without_voters: Mapping[str, str] = field(default_factory=dict)
     known_stop_errors: Mapping[str, str] = field(default_factory=dict)
     config_options: Mapping[str, str] = field(default_factory=dict)
 

@@ -42,6 +42,7 @@ from harness.cluster.conformance.observations import (
     VotersApplied,
 )
 from harness.cluster.conformance.rules import RULES, violations
+from harness.cluster.conformance.voter_rules import has_lost_voters
 from harness.cluster.metadata_log.files import QuorumState
 
 VOTERS = frozenset({0, 1, 2})
@@ -1188,3 +1189,19 @@ def test_a_quorum_that_breaks_a_rule_is_told_by_its_name(defect):
         if DEFECTS[defect] in names:
             return
     pytest.fail(f"only {names} in all of 400 lives")
+
+
+@pytest.mark.parametrize(
+    ("said", "lost"),
+    [
+        ([voters(3, 0, 1), voters(9, 0, 1, 2), cut(9)], True),
+        ([voters(3, 0, 1), voters(9, 0, 1, 2), cut(10)], False),
+        ([voters(3, 0, 1), voters(9, 0, 1, 2), cut(5), voters(9, 0, 1)], False),
+        ([voters(3, 0, 1), cut(12, whole=True)], True),
+        ([voters(3, 0, 1), cut(0), lambda place: Booted(place)], False),
+        ([cut(0)], False),
+    ],
+    ids=["cut off", "behind them", "read again", "gave way to a snapshot", "another process", "never had any"],
+)
+def test_a_node_that_cut_off_its_newest_voters_has_lost_them_until_it_reads_others(said, lost):
+    assert has_lost_voters(history(said).said[0]) is lost

@@ -379,6 +379,43 @@ def test_a_node_that_ends_as_released_jars_do_now_and_then_is_no_evidence_agains
     assert "(docs/upstream/leader-ends-at-late-acknowledgement.md)" in incident.reason
 
 
+UNREGISTERED = (
+    "[2026-11-29 00:38:30,996] ERROR Exiting Kafka due to fatal exception during startup. (kafka.Kafka$)\n"
+    "java.lang.RuntimeException: Received a fatal error while waiting for the controller to acknowledge that we are "
+    "caught up\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        (("voters 2", "cut 0"), IncidentKind.KNOWN_CRASH),
+        (("voters 2", "cut 3"), IncidentKind.NODE_DIED),
+        (("voters 2", "cut 0", "voters 2"), IncidentKind.NODE_DIED),
+        (("voters 2",), IncidentKind.NODE_DIED),
+    ],
+    ids=["cut off", "still there", "read again", "nothing cut off"],
+)
+def test_a_broker_that_cannot_register_ends_as_released_jars_do_only_where_it_has_lost_its_voters(
+    record, tmp_path, said, kind
+):
+    texts = {
+        "voters": "Latest set of voters is VoterSet(voters={0=VoterNode(0 at h:1)}) at offset",
+        "cut": "Truncated to offset",
+    }
+    lines = [(texts[word], offset) for word, _, offset in (each.partition(" ") for each in said)]
+    log = "".join(
+        f"[2026-11-29 00:37:3{at},308] INFO [RaftManager id=1] {text} {offset}"
+        f"{' from Fetch response from leader 0' * text.startswith('Trunc')} (org.apache.kafka.raft.KafkaRaftClient)\n"
+        for at, (text, offset) in enumerate(lines)
+    )
+    record.folder = RunFolder(tmp_path, PATH)
+    NodeAlive(record, cluster_of()).on_node(dead_node(tmp_path, log + UNREGISTERED), 7)
+    ((incident, _),) = record.incidents
+    assert incident.kind is kind
+    assert ("docs/upstream/unread-voters-after-truncation.md" in incident.reason) is (kind is IncidentKind.KNOWN_CRASH)
+
+
 CLOSED = (
     "ERROR Encountered fatal fault: Unhandled fault in MetadataLoader#handleCommit. Last image offset was 258 (x)\n"
     "java.io.UncheckedIOException: Failed to read records into memory\n"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import TypeVar
 
 from harness.cluster.conformance.history import History, Life, Violation
 from harness.cluster.conformance.observations import (
     LEADER,
+    Booted,
     Counted,
     HighWatermarkMoved,
     Said,
@@ -100,6 +101,23 @@ def committed(life: Life, kind: type[_A]) -> Iterator[_A]:
         elif isinstance(said, HighWatermarkMoved):
             yield from (each for each in pending if each.offset < said.offset)
             pending = [each for each in pending if each.offset >= said.offset]
+
+
+def has_lost_voters(said: Iterable[Said]) -> bool:
+    """Whether a node's last process cut off the newest voters that it had read, and has read none since.
+
+    docs/upstream/unread-voters-after-truncation.md
+    """
+    newest, lost = None, False
+    for each in said:
+        match each:
+            case Booted():
+                newest, lost = None, False
+            case VotersApplied(offset=offset):
+                newest, lost = offset, False
+            case Truncated(offset=offset, whole=whole):
+                lost = lost or (newest is not None and (whole or offset <= newest))
+    return lost
 
 
 def told_apart(one: Voters, other: Voters) -> tuple[str, str]:

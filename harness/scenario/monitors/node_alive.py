@@ -11,6 +11,8 @@ from typing import ClassVar
 from harness.base.room import LEAST_DISK_BYTES, free_bytes
 from harness.base.tails import tail
 from harness.cluster.cluster import Cluster
+from harness.cluster.conformance.reading import LogReader
+from harness.cluster.conformance.voter_rules import has_lost_voters
 from harness.cluster.host_accounts import out_of_memory_kills, resident_bytes, threads_of
 from harness.cluster.node import Node, NodeState
 from harness.cluster.watch import Look
@@ -83,7 +85,7 @@ class NodeAlive(Monitor):
             self.record.write(Noted(f"it died, as it may{last}", node.id))
         elif why := _excuse_when_stopped(node):
             self.record.write(Noted(f"it ended with an error when it was stopped, {why}{last}", node.id))
-        elif told := _told(node, node.line.known_crashes):
+        elif told := _told(node, node.line.known_crashes) or _told_of_lost_voters(node):
             story = f"node {node.id} crashed as released jars do now and then ({told}){last}"
             self._report(IncidentKind.KNOWN_CRASH, KNOWN_CRASH, story, line)
         else:
@@ -179,6 +181,12 @@ def _told(node: Node, known: Mapping[str, str]) -> str:
     """Return where the defect by which a node ended is described, empty if it is none of these `known` ones."""
     found = (told for text, told in known.items() if _ends_with(node.folder, re.compile(re.escape(text.encode()))))
     return next(found, "")
+
+
+def _told_of_lost_voters(node: Node) -> str:
+    """Return where it is described how a node ends that cut off its voters, empty where this one ended otherwise."""
+    told = _told(node, node.line.crashes_without_voters)
+    return told if told and has_lost_voters(LogReader(node.id, node.log_file).read_on()) else ""
 
 
 def _ended_by_a_fault(folder: Path) -> bool:
