@@ -28,6 +28,8 @@ from harness.scenario.registry import load_all
 
 _MOST_DESCRIPTORS = 2
 _LOOK_SECONDS = 0.2
+# For a run whose nodes have ended: together less than the harness gives itself (harness.cli.app).
+_LEFT_SECONDS = 3.0
 _PR_SET_PDEATHSIG = 1
 _ENDING_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
@@ -147,10 +149,17 @@ class _RunHere:
                 os.kill(os.getpid(), signal.SIGKILL)
             match message:
                 case Cancel():
-                    with suppress(Exception):  # which the run meets, too
-                        self._cancellation.cancel()
+                    self._end()
                 case IsQuiet():
                     self._is_quiet.set()
+
+    def _end(self) -> None:
+        """End the run, and then this process, whatever a client's library still waits for."""
+        with suppress(Exception):  # which the run meets, too
+            self._cancellation.cancel()
+        deadline = threading.Timer(_LEFT_SECONDS, os.kill, (os.getpid(), signal.SIGKILL))
+        deadline.daemon = True
+        deadline.start()
 
     def _send(self, message: object) -> None:
         with self._lock:

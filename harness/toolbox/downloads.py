@@ -198,6 +198,8 @@ def _checked_address(address: str) -> str:
 def _reason(error: requests.RequestException) -> str:
     if isinstance(error, requests.Timeout):
         return f"no answer within {_TIMEOUT_SECONDS} s"
+    if isinstance(error, requests.exceptions.SSLError) and "certificate verify failed" in str(error):
+        return "its certificate is not trusted (who signs it is to be in the file that REQUESTS_CA_BUNDLE names)"
     return "the connection failed" if isinstance(error, requests.ConnectionError) else type(error).__name__
 
 

@@ -54,6 +54,8 @@ class Deed:
             deadline = time.monotonic() + 30
             while time.monotonic() < deadline and not world.is_over():
                 time.sleep(0.01)
+        elif self.what == "hang":
+            time.sleep(60)
         elif self.what == "say who it is":
             (world.folder.path / "pid").write_text(str(os.getpid()))
 
@@ -77,7 +79,7 @@ def asks(what):
     return scenario(Topology(0, 0), suite="own", budget="1m")(build)
 
 
-passes, crashes, killed, waits = asks("pass"), asks("crash"), asks("be killed"), asks("wait")
+passes, crashes, killed, waits, hangs = map(asks, ("pass", "crash", "be killed", "wait", "hang"))
 """
 
 WATCH = """
@@ -157,13 +159,14 @@ def test_a_process_that_is_killed_is_not_said_to_have_crashed(cell, tmp_path):
     assert "was killed by signal 9, by a user or by a host that was short of memory" in result.reason
 
 
-def test_a_run_that_is_cancelled_ends_at_once_and_has_no_result(cell, tmp_path):
+@pytest.mark.parametrize("name", ["wait", "hang"])
+def test_a_run_that_is_cancelled_ends_whatever_it_waits_for_and_has_no_result(cell, tmp_path, name):
     cancellation, began = Cancellation(), time.monotonic()
     threading.Timer(0.5, cancellation.cancel).start()
     with pytest.raises(RunCancelled):
-        run(cell("wait"), tmp_path / "x", cancellation)
+        run(cell(name), tmp_path / "x", cancellation)
     assert time.monotonic() - began < 10
-    assert not RunDirectory(tmp_path / "x").run(RunKey("wait", "stock", 1)).result.exists
+    assert not RunDirectory(tmp_path / "x").run(RunKey(name, "stock", 1)).result.exists
 
 
 def test_what_cannot_be_run_is_said_as_it_is_in_one_process(cell, tmp_path):

@@ -1,6 +1,7 @@
 """Wrong files, too little room, no network: each is told in a sentence or two, exits 2, and leaves nothing behind."""
 
 import http.server
+import ssl
 import stat
 import sys
 import threading
@@ -16,6 +17,7 @@ from harness.base.errors import HarnessError
 from harness.building.jars import write_jar
 from harness.cli import app as cli
 from harness.cluster import host_accounts, loopback
+from harness.cluster.security import make_secrets
 from harness.kafka.distribution import RAFT_CLIENT, VERSION_ENTRY, Distribution, as_declared, distribution_at
 from harness.kafka.release_lines import line_of
 from harness.model.arms import Build, Flag
@@ -311,6 +313,20 @@ def test_without_a_network_the_first_use_says_so_and_what_to_do(harness):
     shown = harness("verify")
     assert "could not be fetched from 127.0.0.1: the connection failed" in shown
     assert "Check the network, or name a mirror in HARNESS_MAVEN_REPOSITORY" in shown
+
+
+def test_a_repository_whose_certificate_nobody_vouches_for_is_not_said_to_be_out_of_reach(
+    harness, tmp_path, monkeypatch
+):
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(make_secrets(tmp_path / "secrets", ["127.0.0.1"]).pem)
+    with http.server.HTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler) as server:
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        monkeypatch.setenv("HARNESS_MAVEN_REPOSITORY", f"https://127.0.0.1:{server.server_port}")
+        shown = harness("verify")
+        server.shutdown()
+    assert "could not be fetched from 127.0.0.1: its certificate is not trusted (who signs it is to be" in shown
 
 
 def test_offline_with_an_empty_cache_says_what_is_missing(harness):

@@ -1,5 +1,6 @@
 """What a topic holds is read back between the watermarks that its leaders state."""
 
+import time
 from types import SimpleNamespace
 
 import pytest
@@ -72,6 +73,14 @@ def test_what_is_no_record_is_passed_by_where_a_partition_ends(monkeypatch):
 def test_what_cannot_be_read_back_in_time_is_said_by_how_much_of_it_was(monkeypatch):
     with pytest.raises(TimeoutError, match="only 1 of 3 offsets"):
         keys_of(monkeypatch, Log({0: (4, 7)}, message(0, 4, b"4")))
+
+
+def test_nobody_waits_for_watermarks_of_a_run_that_is_over(monkeypatch):
+    monkeypatch.setattr(readback, "Consumer", Log({}))
+    began = time.monotonic()
+    with pytest.raises(TimeoutError, match="the end of t-0"):
+        watermarks("t", 1, BROKERS, lambda: True)
+    assert time.monotonic() - began < readback.READ_SECONDS / 2
 
 
 def test_watermarks_are_those_of_every_partition_and_a_silent_leader_is_an_error(monkeypatch):

@@ -18,7 +18,7 @@ def begin_to_write(client: Client, world: World, partitions: int) -> Client:
     again, by DUPLICATE_SEQUENCE_NUMBER. So every leader has told where its partition ends before anything is sent.
     """
     try:
-        watermarks(client.topic, partitions, client.brokers)
+        watermarks(client.topic, partitions, client.brokers, world.is_over)
     except (TimeoutError, KafkaException) as error:
         raise ActionFailed(f"{client.name} cannot be written to: {error}") from error
     if not client.start_writing(world.is_over):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -76,8 +76,10 @@ def high_watermarks(topic: str, partitions: int, brokers: Sequence[Address]) -> 
     return {number: each.high for number, each in watermarks(topic, partitions, brokers).items()}
 
 
-def watermarks(topic: str, partitions: int, brokers: Sequence[Address]) -> dict[int, Watermarks]:
-    """Return where each partition begins and ends by its leader. Raises TimeoutError.
+def watermarks(
+    topic: str, partitions: int, brokers: Sequence[Address], is_over: Callable[[], bool] = lambda: False
+) -> dict[int, Watermarks]:
+    """Return where each partition begins and ends by its leader. Raises TimeoutError, also once the run is over.
 
     A read-committed client gets the last stable offset instead: what a transaction just committed lies above it
     until the coordinator has written its markers, after the commit was acknowledged.
@@ -85,14 +87,16 @@ def watermarks(topic: str, partitions: int, brokers: Sequence[Address]) -> dict[
     consumer = Consumer(client_settings(brokers) | {"group.id": "ends", "isolation.level": "read_uncommitted"})
     deadline = time.monotonic() + READ_SECONDS
     try:
-        return {number: _watermarks(consumer, topic, number, deadline) for number in range(partitions)}
+        return {number: _watermarks(consumer, topic, number, deadline, is_over) for number in range(partitions)}
     finally:
         consumer.close()
 
 
-def _watermarks(consumer: Consumer, topic: str, partition: int, deadline: float) -> Watermarks:
+def _watermarks(
+    consumer: Consumer, topic: str, partition: int, deadline: float, is_over: Callable[[], bool]
+) -> Watermarks:
     last: object = "no answer"
-    while time.monotonic() < deadline:
+    while time.monotonic() < deadline and not is_over():
         try:
             low, high = consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=3)
         except KafkaException as error:
