@@ -283,6 +283,12 @@ class VerdictRecord:
         claimed = {claim.scenario for claim in self.claims}
         return tuple(each.name for each in self.scenarios if each.discriminates and each.name in claimed)
 
+    def beside_claims(self, scenario: JudgedScenario) -> str:
+        """Return in words that a scenario is no evidence for a claim; empty where it is, or nothing is claimed."""
+        if not self.claims or scenario.name in self.proving:
+            return ""
+        return "no claim is about it" if scenario.discriminates else "no evidence"
+
     def arm(self, role: Role) -> Arm | None:
         """Return the arm that plays a role, if there is one."""
         return next((arm for arm in self.arms if arm.role is role), None)

@@ -83,7 +83,7 @@ def _arms(report: ReportContext) -> list[str]:
 def _matrix(report: ReportContext) -> list[str]:
     names = " | ".join(plain(arm.name) for arm in report.arms)
     lines = [
-        f"| {plain(row.name)} | {' | '.join(map(_cell, row.cells))} | {_effect(row, report)} |"
+        f"| {plain(row.name)} | {' | '.join(map(_cell, row.cells))} | {_effect(row)} |"
         for row in kept(report.rows, _ROWS, _is_odd)
     ]
     return [f"| scenario | {names} | means |", "|---" * (len(report.arms) + 2) + "|", *lines, "", *_more(report.rows)]
@@ -101,10 +101,9 @@ def _cell(cell: CellView | None) -> str:
     return f"{cell.sign} {cell.state}{name}{expected}, {cell.counted}"
 
 
-def _effect(row: MatrixRow, report: ReportContext) -> str:
+def _effect(row: MatrixRow) -> str:
     """Return what a scenario means, and that it is no evidence for a claim where there are any."""
-    is_none = report.claims and not row.is_evidence and row.effect != "does not discriminate"
-    return f"{row.effect}; no evidence" if is_none else row.effect
+    return f"{row.effect}; {row.beside_claims}" if row.beside_claims else row.effect
 
 
 def _claims(report: ReportContext) -> list[str]:

@@ -10,7 +10,16 @@ from harness.base.text import cut
 from harness.model.arms import Arm, Role
 from harness.model.expectations import Met
 from harness.model.runs import Evidence
-from harness.model.verdict import CellState, Inertness, JudgedCell, JudgedRun, JudgedScenario, Standing, VerdictRecord
+from harness.model.verdict import (
+    CellState,
+    Effect,
+    Inertness,
+    JudgedCell,
+    JudgedRun,
+    JudgedScenario,
+    Standing,
+    VerdictRecord,
+)
 from harness.report.figures import inline_figures
 from harness.report.limits import kept
 from harness.report.links import Link, Quote, evidence_link, journal_link, quote_of
@@ -63,7 +72,7 @@ class MatrixRow:
     question: str
     verdict: str
     effect: str
-    is_evidence: bool
+    beside_claims: str
     sentences: tuple[str, ...]
     cells: tuple[CellView | None, ...]
 
@@ -116,7 +125,7 @@ def _row(record: VerdictRecord, scenario: JudgedScenario, text: int) -> MatrixRo
         question=scenario.question,
         verdict=scenario.verdict.value if scenario.verdict else "",
         effect="" if record.expectations else scenario.effect,
-        is_evidence=scenario.name in record.proving,
+        beside_claims="" if scenario.effect is Effect.BLIND else record.beside_claims(scenario),
         sentences=tuple(cut(sentence, text) for sentence in record.about(scenario.name)),
         cells=tuple(_cell(record, scenario, arm, text) for arm in record.arms),
     )

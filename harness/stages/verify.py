@@ -196,8 +196,8 @@ def matrix_lines(record: VerdictRecord, width: int | None) -> list[str]:
 
 
 def _evidence(record: VerdictRecord, scenario: JudgedScenario) -> str:
-    """Mark a scenario that shows nothing of what is claimed; where nothing is, there is nothing to be shown."""
-    return "(no evidence)" if record.claims and scenario.name not in record.proving else ""
+    """Mark a scenario that shows nothing of what is claimed."""
+    return f"({said})" if (said := record.beside_claims(scenario)) else ""
 
 
 def print_more(console: Console, record: VerdictRecord) -> None:

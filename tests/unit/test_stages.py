@@ -373,6 +373,8 @@ def test_the_terminal_shows_verdict_reasons_and_report_and_no_control_characters
 def test_a_scenario_is_marked_as_no_evidence_for_a_claim_where_there_is_one():
     shipped = document("ship")
     assert [line.endswith("  (no evidence)") for line in matrix_lines(shipped, None) if "  turn1 " in line] == [True]
+    others = replace(shipped, claims=tuple(replace(each, scenario="turn1") for each in shipped.claims))
+    assert [line for line in matrix_lines(others, None) if line.endswith("  (no claim is about it)")]
     unclaimed = matrix_lines(replace(shipped, claims=()), None)
     assert len(unclaimed) == 3
     assert not [line for line in unclaimed if "evidence" in line]
