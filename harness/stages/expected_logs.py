@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from harness.base.errors import HarnessError
+from harness.base.tails import beginnings
 from harness.base.text import cut
 from harness.model.arms import Role
 from harness.model.declaration import Declaration
@@ -77,8 +78,7 @@ def _match(run_dir: Path, path: str, wanted: re.Pattern[bytes], unwanted: bytes)
             f"{run_dir / path} is gone, and a claim expects a line in it.",
             "Old runs without their logs can be compared again, but not judged.",
         )
-    with (run_dir / path).open("rb") as lines:
-        for number, line in enumerate(lines, 1):
-            if len(line) <= _MOST_BYTES and wanted.search(line) and not (unwanted and unwanted in line):
-                return Evidence(path, number, cut(line.decode("utf-8", "replace").strip(), _EXCERPT))
+    for number, line in beginnings(run_dir / path, most=_MOST_BYTES + 1):
+        if len(line) <= _MOST_BYTES and wanted.search(line) and not (unwanted and unwanted in line):
+            return Evidence(path, number, cut(line.decode("utf-8", "replace").strip(), _EXCERPT))
     return None
