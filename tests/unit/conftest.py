@@ -1,10 +1,17 @@
-"""Unit tests depend neither on what this machine's user has learned or locked nor on what suites have noticed."""
+"""Unit tests depend neither on what this machine's user has learned or locked nor on one another."""
 
 from collections.abc import Iterator
 
 import pytest
 
+from harness.cli import common
 from harness.stages import power_data
+
+
+@pytest.fixture(autouse=True)
+def a_command_line_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have no test print as the one before it was told to: a process has one command line."""
+    monkeypatch.setattr(common, "_shown", dict.fromkeys(common._shown, False))
 
 
 @pytest.fixture(autouse=True, scope="session")
