@@ -10,7 +10,7 @@ from pathlib import Path
 
 from harness.base.files import write_bytes
 
-_BEGIN, _END = b"Full thread dump", b"JNI global refs"
+DUMP_BEGINS, _END = b"Full thread dump", b"JNI global refs"
 _WITHIN_SECONDS = 3.0
 _LOOK_EVERY_SECONDS = 0.05
 _MOST_BYTES = 4 * 2**20
@@ -27,7 +27,7 @@ def dump_threads(pid: int, output: Path, into: Path) -> Path | None:
     deadline = time.monotonic() + _WITHIN_SECONDS
     while _END not in (written := _since(output, before)) and time.monotonic() < deadline:
         time.sleep(_LOOK_EVERY_SECONDS)
-    begin = written.find(_BEGIN)
+    begin = written.find(DUMP_BEGINS)
     return write_bytes(into, written[begin:]) if begin >= 0 else None
 
 

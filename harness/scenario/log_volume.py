@@ -9,6 +9,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.cluster.threads import DUMP_BEGINS
+
 # The layout of node logs (harness.cluster.config.LOG_PATTERN): [time] LEVEL message (logger).
 _LEVEL = re.compile(rb"^\[[^\]\n]{10,40}\] (DEBUG|INFO|WARN|ERROR|FATAL) ", re.MULTILINE)
 _LEVELS = {"DEBUG": "debug", "INFO": "info", "WARN": "warn", "ERROR": "error", "FATAL": "error"}
@@ -71,6 +73,19 @@ def _stretches_in(text: bytes, level: str) -> Iterator[tuple[str, bool, int]]:
         yield level, begins, found.start() - at
         level, begins, at = _LEVELS[found.group(1).decode()], True, found.start()
     yield level, begins, len(text) - at
+
+
+def printed_lines(output: Path) -> int:
+    """Count the lines that a node printed beside its log, up to a dump of its threads, which the harness asks for."""
+    lines, last, left = 0, b"", _MOST_READ
+    with suppress(FileNotFoundError), output.open("rb") as stream:
+        while left > 0 and (chunk := stream.read(_CHUNK)):
+            printed, dump, _ = (last + chunk).partition(DUMP_BEGINS)
+            lines += printed.count(b"\n", len(last))
+            if dump:
+                return lines
+            left, last = left - len(chunk), printed[-len(DUMP_BEGINS) :]
+    return lines + bool(last and not last.endswith(b"\n"))
 
 
 def measures_of_logs(spans: Iterable[LoggedSpan], window: str = "") -> Mapping[str, float]:

@@ -48,6 +48,7 @@ class SomeNode:
         self.id, self.is_voter, self.state = id, is_voter, NodeState.READY
         self.pid = os.getpid() if id == 1 else os.getppid()
         self.log_file, self.figures_file = folder / f"{id}.log", folder / f"{id}.txt"
+        self.output_file = folder / f"{id}.out"
         self.log_file.write_text("")
 
 
@@ -125,7 +126,16 @@ def test_a_node_that_is_not_up_is_not_sampled(tmp_path):
     time.sleep(0.2)
     monitor.stop()
     monitor.after()
-    assert (record.events, record.incidents, dict(monitor.measures())) == ([], [], {})
+    assert (record.events, record.incidents, dict(monitor.measures())) == ([], [], {"voter_printed_lines": 0})
+
+
+def test_what_a_node_prints_beside_its_log_counts_by_the_one_of_its_kind_that_prints_most(tmp_path):
+    nodes = [SomeNode(tmp_path, 1), SomeNode(tmp_path, 2), SomeNode(tmp_path, 3, is_voter=False)]
+    nodes[0].output_file.write_text("java.lang.Exception: no\n\tat x.Y.z(Y.java)\n")
+    nodes[1].output_file.write_text("here\n" * 9)
+    monitor = Costs(Record(tmp_path), cluster_of(*nodes))
+    monitor.after()
+    assert monitor.measures() == {"voter_printed_lines": 9, "observer_printed_lines": 0}
 
 
 def test_a_node_that_does_not_come_up_in_its_time_is_sampled_by_itself(tmp_path, monkeypatch):

@@ -1,9 +1,11 @@
 """How much nodes log: floods by level, stack traces by their bytes, in any log and of any size."""
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from harness.scenario import log_volume
-from harness.scenario.log_volume import LoggedSpan, measures_of_logs, volume_of
+from harness.scenario.log_volume import LoggedSpan, measures_of_logs, printed_lines, volume_of
 
 STAMP = "[2026-11-22 10:00:00,000] "
 
@@ -81,3 +83,25 @@ def test_rates_of_a_window_have_its_name(logged):
 
 def test_a_node_that_did_not_live_has_no_rates(logged):
     assert measures_of_logs([logged("", seconds=0.0)]) == {}
+
+
+DUMP = "2026-11-29 00:00:00\nFull thread dump OpenJDK 64-Bit Server VM (21):\n\n" + '"main" #1 prio=5\n' * 100
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.text("ab F", max_size=9), max_size=20), st.booleans(), st.booleans())
+def test_printed_lines_count_up_to_a_dump_of_threads_wherever_a_part_that_is_read_at_once_ends(
+    tmp_path, lines, is_whole, is_dumped
+):
+    text = "\n".join([*lines, ""]) if is_whole else "\n".join(lines)
+    (tmp_path / "out").write_text(text + "\n" * is_dumped + DUMP * is_dumped)
+    counted = len((text + "\n").splitlines()) + 1 if is_dumped else len(text.splitlines())
+    for size in (1, 7, 64, 2**20):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(log_volume, "_CHUNK", size)
+            assert printed_lines(tmp_path / "out") == counted
+
+
+def test_a_node_that_printed_nothing_or_was_never_started_has_no_printed_lines(tmp_path):
+    (tmp_path / "out").write_text("")
+    assert (printed_lines(tmp_path / "out"), printed_lines(tmp_path / "nowhere")) == (0, 0)

@@ -19,7 +19,7 @@ from harness.cluster.watch import Look
 from harness.model.events import NodeSampled
 from harness.model.incidents import Incident, IncidentKind
 from harness.model.told import changes_of, metrics_of
-from harness.scenario.log_volume import LoggedSpan, measures_of_logs
+from harness.scenario.log_volume import LoggedSpan, measures_of_logs, printed_lines
 from harness.scenario.monitors.base import Monitor, RunRecord
 from harness.scenario.node_lives import Life, Moment, Period, logged_in
 from harness.scenario.processor_shares import (
@@ -151,7 +151,7 @@ class Costs(Monitor):
             self._by_phase = {phase: of_raft_threads(figures) for phase, figures in self._by_phase.items()}
             of_processes, logged = of_raft_threads(of_processes), {}
         self._figures = {**of_processes, **self._most, **measures_of_lines(lines), **logged}
-        self._figures |= self._written_in_windows
+        self._figures |= self._written_in_windows | _printed(nodes)
         self._told = _told(lines)
         for name, window in self._windows:
             self._figures |= self._measures_of_window(name, window, lines)
@@ -256,6 +256,15 @@ def _told(lines: Sequence[NodeLines]) -> Mapping[str, Mapping[str, str]]:
         **{metrics_of(role): types for role, types in metrics_of_roles(lines).items()},
         **{changes_of(role): {name: str(each) for name, each in found.items()} for role, found in changes},
     }
+
+
+def _printed(nodes: Iterable[Node]) -> Mapping[str, float]:
+    """Return how many lines the node printed beside its log that printed most, by kind of node."""
+    found: dict[str, float] = {}
+    for node in nodes:
+        name = f"{_kind(node)}_printed_lines"
+        found[name] = max(found.get(name, 0), printed_lines(node.output_file))
+    return found
 
 
 def _logged(life: Life, period: Period) -> LoggedSpan:
