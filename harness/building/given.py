@@ -7,7 +7,8 @@ from zipfile import ZipFile
 
 from harness.base.archives import open_archive, read_entry
 from harness.base.errors import HarnessError
-from harness.kafka.distribution import RAFT_CLIENT, jar_version
+from harness.kafka.class_path import RAFT_CLIENT
+from harness.kafka.distribution import jar_version
 from harness.kafka.release_lines import same_line
 from harness.kafka.versions import release_of
 

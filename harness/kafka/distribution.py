@@ -8,11 +8,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from zipfile import ZipFile
 
-from harness.base.archives import entry_names, open_archive, read_entry
+from harness.base.archives import open_archive, read_entry
 from harness.base.errors import HarnessError
 from harness.base.files import move_folder, sha256_of, write_text
 from harness.base.locks import scratch
+from harness.base.manifests import MANIFEST
 from harness.base.tarballs import unpack
+from harness.kafka.class_path import (
+    check_all_are_jars,
+    check_nothing_hides,
+    check_nothing_is_led_to,
+    holds_classes,
+    is_jar,
+)
 from harness.kafka.lock import read_lock
 from harness.kafka.versions import is_version
 from harness.model.arms import Kafka
@@ -21,17 +29,11 @@ from harness.toolbox.lockfile import Lock, Purpose
 from harness.toolbox.toolbox import Toolbox
 
 VERSION_ENTRY = "kafka/kafka-version.properties"
-_MANIFEST = "META-INF/MANIFEST.MF"
-RAFT_CLIENT = "org/apache/kafka/raft/KafkaRaftClient.class"
 _RAFT_JAR = re.compile(r"kafka-raft-\d[^/]*\.jar")
-_CLASS, _VERSIONED = re.compile(r"org/apache/kafka/.+\.class"), re.compile(r"^META-INF/versions/\d+/")
 _ONE_VERSION = "KRaft came with Kafka 2.8: name a Kafka that has it, with a single version in libs/."
 _DIGITS = 20
 _DIGESTS = "SHA256SUMS"  # of the jars that were unpacked from an archive
 _DEEPEST = 5  # confluent-7.9.1/share/java/kafka/x.jar
-# What Kafka's start script leaves out of the class path, and what nobody means to run.
-_OTHER_JARS = ("sources", "src", "javadoc", "scaladoc", "test", "tests", "test-sources")
-_NOT_CLASSES = tuple(f"-{what}.jar" for what in _OTHER_JARS)
 _SHARED = PurePosixPath("share/java/kafka")  # where Confluent's packages have what others have in libs/
 
 
@@ -65,6 +67,7 @@ def distribution_at(place: Path, cache: Path) -> Distribution:
     if not place.is_file():
         return unpacked_distribution(place)
     found = unpacked_distribution(_unpacked(place, cache / "distributions"))
+    check_nothing_is_led_to(found.jars, of_an_archive=True)
     return replace(found, description=f"Kafka {found.version} of {place}")
 
 
@@ -115,13 +118,8 @@ def _digests(place: Path) -> str:
 
 
 def _is_library(path: PurePosixPath) -> bool:
-    is_there = path.parent.name == "libs" or path.parent.parts[-3:] == _SHARED.parts
-    return _is_jar(path.name) and is_there and len(path.parts) <= _DEEPEST
-
-
-def _is_jar(name: str) -> bool:
-    """Whether Kafka's start script would see it: the shell's `*.jar` passes over what begins with a dot."""
-    return name.endswith(".jar") and not name.startswith(".")
+    is_there = path.parent.name == "libs" or (path.parent.parts[-3:] == _SHARED.parts and is_jar(path.name))
+    return is_there and not path.name.startswith(".") and len(path.parts) <= _DEEPEST
 
 
 def locked_distribution(lock: Lock, downloads: Downloads) -> Distribution:
@@ -134,19 +132,22 @@ def locked_distribution(lock: Lock, downloads: Downloads) -> Distribution:
 def unpacked_distribution(folder: Path) -> Distribution:
     """Return the Kafka that was unpacked into `folder`.
 
-    Raises HarnessError when it is none, or when a second jar holds the raft module's classes.
+    Raises HarnessError when it is none, or when nodes would run classes that are in none of its jars, or in two.
     """
     libraries = _libraries(folder.expanduser().absolute())
     try:
-        found = sorted(path for path in libraries.iterdir() if _is_jar(path.name))
+        entries = sorted(libraries.iterdir())
+        if libraries.name == "libs":  # Confluent's script takes the jars alone
+            check_all_are_jars(libraries, entries)
     except OSError as error:
         raise HarnessError(
             f"{folder} is not an unpacked Kafka: {libraries} cannot be read ({error.strerror}).",
             f"Name the folder that holds bin/, config/ and libs/, or {_SHARED}/.",
         ) from error
-    jars = tuple(path for path in found if not path.name.endswith(_NOT_CLASSES))
+    jars = tuple(path for path in entries if is_jar(path.name) and holds_classes(path))
     raft = _only_raft_jar(jars, str(folder))
-    _check_nothing_hides(raft, jars)
+    check_nothing_hides(raft, jars)
+    check_nothing_is_led_to(jars)
     return Distribution(jar_version(raft), jars, raft, f"Kafka {jar_version(raft)} unpacked in {folder}")
 
 
@@ -167,7 +168,7 @@ def jar_version(jar: Path) -> str:
     with open_archive(jar) as archive:
         named = (
             version_in_properties(_text_of(archive, VERSION_ENTRY)),
-            version_in_manifest(_text_of(archive, _MANIFEST)),
+            version_in_manifest(_text_of(archive, MANIFEST)),
             jar.stem.removeprefix("kafka-raft-"),
         )
     return next(filter(is_version, named), "")
@@ -203,15 +204,3 @@ def _only_raft_jar(jars: tuple[Path, ...], where: str) -> Path:
             _ONE_VERSION,
         )
     return raft[0]
-
-
-def _check_nothing_hides(raft: Path, jars: tuple[Path, ...]) -> None:
-    """See that the nodes' raft classes can come from one jar only: else those of the jar under test might never run."""
-    own = {RAFT_CLIENT, *filter(_CLASS.fullmatch, entry_names(raft))}
-    for jar in jars:
-        hidden = own & {_VERSIONED.sub("", name) for name in entry_names(jar)} if jar != raft else set()
-        if hidden:
-            raise HarnessError(
-                f"{jar} holds {min(hidden)}, as {raft.name} does: nodes would run it instead of the jar under test.",
-                "Take it out of libs/, or name a Kafka without it.",
-            )

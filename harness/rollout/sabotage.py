@@ -6,7 +6,7 @@ import shutil
 import zipfile
 from pathlib import Path
 
-from harness.kafka.distribution import RAFT_CLIENT
+from harness.kafka.class_path import RAFT_CLIENT
 
 
 def without_class(jar: Path, into: Path) -> Path:

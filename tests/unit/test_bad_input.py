@@ -18,7 +18,8 @@ from harness.building.jars import write_jar
 from harness.cli import app as cli
 from harness.cluster import host_accounts, loopback
 from harness.cluster.security import make_secrets
-from harness.kafka.distribution import RAFT_CLIENT, VERSION_ENTRY, Distribution, as_declared, distribution_at
+from harness.kafka.class_path import RAFT_CLIENT
+from harness.kafka.distribution import VERSION_ENTRY, Distribution, as_declared, distribution_at
 from harness.kafka.release_lines import line_of
 from harness.model.arms import Build, Flag
 from harness.model.request import Request

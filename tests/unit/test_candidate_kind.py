@@ -12,7 +12,7 @@ from whole_kafka import whole_kafka
 from harness.base.json import from_json, to_json
 from harness.base.paths import data_root
 from harness.base.progress import Reporter
-from harness.kafka.distribution import RAFT_CLIENT
+from harness.kafka.class_path import RAFT_CLIENT
 from harness.model.arms import Arm, Build, ClaimedFlag, Flag, Role, plan_arms, settings_of
 from harness.model.candidate_kind import CandidateKind
 from harness.model.declaration import SCHEMA, Declaration

@@ -10,7 +10,8 @@ from harness.base import archives
 from harness.base.errors import HarnessError
 from harness.building.jars import write_jar
 from harness.building.java_programs import compiled_program
-from harness.kafka.distribution import RAFT_CLIENT, distribution_at, unpacked_distribution, version_in_properties
+from harness.kafka.class_path import RAFT_CLIENT
+from harness.kafka.distribution import distribution_at, unpacked_distribution, version_in_properties
 from harness.toolbox.java import runtime_at, version_in
 from harness.toolbox.toolbox import local_toolbox
 

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.base.errors import HarnessError
+from harness.base.manifests import parse_manifest
 from harness.building.configdef import ConfigKey
 from harness.building.every_config import EveryConfig
 from harness.kafka.patching import Patch, Series
@@ -38,7 +39,6 @@ from harness.proof.dropin.entries import (
     entries_of,
     names_in_code,
     packages_of,
-    parse_manifest,
     read_jar,
 )
 from harness.proof.dropin.linkage import compare_lambdas, compare_linkage, is_inherited, resolve

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from harness.base.errors import HarnessError
-from harness.kafka.distribution import RAFT_CLIENT, Distribution
+from harness.kafka.class_path import RAFT_CLIENT
+from harness.kafka.distribution import Distribution
 from harness.toolbox.downloads import Downloads
 from harness.toolbox.lockfile import Artifact, Purpose
 from harness.toolbox.toolbox import Toolbox

@@ -11,7 +11,8 @@ from harness.base.errors import HarnessError
 from harness.base.progress import Reporter
 from harness.building.jars import write_jar
 from harness.cli.common import console
-from harness.kafka.distribution import RAFT_CLIENT, Distribution
+from harness.kafka.class_path import RAFT_CLIENT
+from harness.kafka.distribution import Distribution
 from harness.model.arms import Arm, Build, Flag, Kafka, Role
 from harness.model.declaration import Declaration
 from harness.model.kafka_inventory import Boot, KafkaInventory

@@ -9,13 +9,14 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from harness.base.archives import is_class, open_archive, open_library, read_entry, twins_in
+from harness.base.manifests import MANIFEST, parse_manifest
 from harness.kafka.distribution import VERSION_ENTRY, version_in_properties
 from harness.kafka.release_lines import same_line
 from harness.model.proof import Difference, Severity
 from harness.proof.bytecode import ClassFacts
 from harness.proof.dropin import rules
 
-_MANIFEST, _MODULE = "META-INF/MANIFEST.MF", "module-info.class"
+_MODULE = "module-info.class"
 _MULTI_RELEASE = "multi-release"
 _VERSIONED = re.compile(r"META-INF/versions/[^/]+/(.+)", re.IGNORECASE)
 _SIGNATURE = re.compile(r"META-INF/(SIG-[^/]*|[^/]+\.(SF|RSA|DSA|EC))", re.IGNORECASE)
@@ -60,15 +61,7 @@ def read_jar(path: Path) -> JarFacts:
         names = tuple(name for name in archive.namelist() if not name.endswith("/"))
         resources = {name: read_entry(archive, name) for name in names if not is_class(name)}
         twins = twins_in(archive)
-    return JarFacts(names, resources, parse_manifest(resources.get(_MANIFEST, b"")), twins)
-
-
-def parse_manifest(content: bytes) -> dict[str, str]:
-    """Return the attributes of a manifest's main section by lower-case name; what is no attribute is left out."""
-    text = re.sub(r"\r\n?", "\n", content.decode("utf-8", "replace")).split("\n\n", 1)[0]
-    lines = text.replace("\n ", "").split("\n")
-    pairs = (line.split(": ", 1) for line in lines if ": " in line)
-    return {name.lower(): value.strip() for name, value in pairs}
+    return JarFacts(names, resources, parse_manifest(resources.get(MANIFEST, b"")), twins)
 
 
 def entries_of(jars: Iterable[Path], names: Set[str]) -> dict[str, frozenset[bytes]]:
@@ -84,7 +77,7 @@ def entries_of(jars: Iterable[Path], names: Set[str]) -> dict[str, frozenset[byt
 
 def missing_resources(base: JarFacts, candidate: JarFacts) -> frozenset[str]:
     """Return the resources that the candidate lacks; the attributes of a manifest are compared instead."""
-    return frozenset(_only(base.resources, candidate.resources)) - {_MANIFEST}
+    return frozenset(_only(base.resources, candidate.resources)) - {MANIFEST}
 
 
 def names_in_code(name: str) -> frozenset[str]:
@@ -207,7 +200,7 @@ def _hidden_by(jar: JarFacts) -> Callable[[str], str]:
 
 def _comparable(base: JarFacts, candidate: JarFacts) -> list[str]:
     both = base.resources.keys() & candidate.resources.keys()
-    return sorted(name for name in both if name != _MANIFEST and not _SIGNATURE.fullmatch(name))
+    return sorted(name for name in both if name != MANIFEST and not _SIGNATURE.fullmatch(name))
 
 
 def _only(these: Mapping[str, object], those: Mapping[str, object]) -> list[str]:

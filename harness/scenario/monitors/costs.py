@@ -151,7 +151,7 @@ class Costs(Monitor):
             self._by_phase = {phase: of_raft_threads(figures) for phase, figures in self._by_phase.items()}
             of_processes, logged = of_raft_threads(of_processes), {}
         self._figures = {**of_processes, **self._most, **measures_of_lines(lines), **logged}
-        self._figures |= self._written_in_windows | _printed(nodes)
+        self._figures |= {**self._written_in_windows, **_printed(nodes)}
         self._told = _told(lines)
         for name, window in self._windows:
             self._figures |= self._measures_of_window(name, window, lines)
