@@ -90,6 +90,12 @@ def first_problem(entries: Sequence[zipfile.ZipInfo], limits: _Limits = _OF_ARCH
     return next(filter(None, map(_entry_problem, entries)), "")
 
 
+def entry_of(path: Path, name: str) -> bytes:
+    """Return one entry of a zip whatever else is in it; nothing where there is none. Raises HarnessError."""
+    with _opened(path) as archive:
+        return read_entry(archive, name) if name in archive.namelist() else b""
+
+
 def read_entry(archive: zipfile.ZipFile, entry: str | zipfile.ZipInfo) -> bytes:
     """Return the content of one entry; of several with one name the last, as Python's reader has it.
 

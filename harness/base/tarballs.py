@@ -12,14 +12,14 @@ from collections.abc import Callable, Mapping
 from pathlib import Path, PurePosixPath
 
 from harness.base.errors import HarnessError
-from harness.base.tar_headers import BoundedHeader
+from harness.base.tar_headers import bounded_header
 
 # Kafka's largest release has 300 entries and 150 MB of content; a vendor's platform some times that.
 _MOST_ENTRIES = 20_000
 _MOST_BYTES = 2 * 2**30
 _CHUNK = 2**20
 # Headers about the next header, one after the other, are read by recursion.
-_BROKEN = (tarfile.TarError, OSError, EOFError, ValueError, RecursionError, zlib.error, lzma.LZMAError)
+_BROKEN = (tarfile.TarError, OSError, EOFError, ValueError, LookupError, RecursionError, zlib.error, lzma.LZMAError)
 
 Wanted = Callable[[PurePosixPath], bool]
 
@@ -32,7 +32,7 @@ def unpack(archive: Path, into: Path, wanted: Wanted) -> tuple[PurePosixPath, ..
     file or is there twice, or with more in it than any Kafka has.
     """
     try:
-        with tarfile.open(archive, tarinfo=BoundedHeader) as tar:
+        with tarfile.open(archive, tarinfo=bounded_header()) as tar:
             found = _unpacked(archive, tar, into, wanted)
             _read_on(tar)
             return found
@@ -57,7 +57,7 @@ def _unpacked(archive: Path, stream: tarfile.TarFile, into: Path, wanted: Wanted
     for number, entry in enumerate(stream, 1):
         path, size = PurePosixPath(entry.name), size + entry.size
         _refuse(archive, _too_many(number) or _too_large(size) or _outside(path))
-        if not wanted(path):
+        if entry.isdir() or not wanted(path):
             continue
         _refuse(archive, _odd(entry, again=path in found or path in links))
         if entry.isreg():

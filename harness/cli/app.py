@@ -173,6 +173,10 @@ def _tell(error: Exception) -> int:
     github.announce([Annotation(Level.ERROR, "harness", str(error))])
     if isinstance(error, HarnessError):
         _print_error("error", error.message, error.hint)
+    elif isinstance(error, PermissionError) and error.filename:
+        _print_error(
+            "error", f"Permission denied: {error.filename}.", "Give this user the right, or name another place."
+        )
     elif lacks_room(error):
         places = "of the run directory, of the cache (XDG_CACHE_HOME) and of temporary files (TMPDIR)"
         _print_error("error", "A disk is full.", f"Free some room on those {places}. {how_to_go_on()}".rstrip())

@@ -12,6 +12,7 @@ from harness.cluster import probes
 from harness.cluster.address import Address
 from harness.cluster.install import Install
 from harness.cluster.protocol import Wire
+from harness.kafka.class_path import RAFT_JAR
 
 _DIGITS = 12
 
@@ -110,5 +111,5 @@ def _digest(opened: _OpenFile) -> str:
 
 def _raft_jar(opened: list[_OpenJar], name: str) -> tuple[str, str]:
     """Return path and SHA-256 of the one open raft jar; an empty digest when it is not open exactly once."""
-    found = [each for each in opened if Path(each.path).name.startswith("kafka-raft") or Path(each.path).name == name]
+    found = [each for each in opened if RAFT_JAR.fullmatch(base := Path(each.path).name) or base == name]
     return ", ".join(sorted(each.path for each in found)), found[0].sha256 if len(found) == 1 else ""

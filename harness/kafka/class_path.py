@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import re
 import zipfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from harness.base.archives import entry_names, is_class, open_archive, read_entry
+from harness.base.archives import entry_names, entry_of, is_class
 from harness.base.errors import HarnessError
 from harness.base.manifests import MANIFEST, parse_manifest
 
 RAFT_CLIENT = "org/apache/kafka/raft/KafkaRaftClient.class"
+RAFT_JAR = re.compile(r"kafka-raft-\d[^/]*\.jar")
 _VERSIONED = re.compile(r"^META-INF/versions/\d+/")
 _MODULE = "module-info.class"  # of every module
 # What Kafka's start script leaves out of the class path, and what nobody means to run.
@@ -46,7 +46,21 @@ def check_all_are_jars(libraries: Path, entries: Iterable[Path]) -> None:
 
 
 def _has_classes(path: Path) -> bool:
-    return any(os.scandir(path)) if path.is_dir() else zipfile.is_zipfile(path)
+    return any([*path.iterdir()]) if path.is_dir() else zipfile.is_zipfile(path)
+
+
+def check_known_by_name(jars: Iterable[Path]) -> None:
+    """See that each jar is one by the name of the file that a process opens, which a link may lead to.
+
+    Raises HarnessError.
+    """
+    for jar in jars:
+        if jar.resolve().suffix != ".jar":
+            raise HarnessError(
+                f"{jar} is a link to {jar.resolve().name}, which is no jar by its name: a node that has it open could "
+                "not be seen to run it.",
+                "Put a copy of the file in its place.",
+            )
 
 
 def check_nothing_hides(raft: Path, jars: Sequence[Path]) -> None:
@@ -86,9 +100,7 @@ def check_nothing_is_led_to(jars: Sequence[Path], *, of_an_archive: bool = False
 
 
 def _class_path_of(jar: Path) -> list[str]:
-    with open_archive(jar) as archive:
-        content = read_entry(archive, MANIFEST) if MANIFEST in archive.namelist() else b""
-    return parse_manifest(content).get("class-path", "").split()
+    return parse_manifest(entry_of(jar, MANIFEST)).get("class-path", "").split()
 
 
 def _place_of(entry: str, jar: Path) -> Path:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.base.errors import HarnessError
-from harness.kafka.distribution import VERSION_ENTRY, Distribution, version_entry_of
+from harness.kafka.distribution import Distribution, version_inside
 from harness.kafka.jar_names import jar_name
 from harness.kafka.lock import locked_versions, read_lock
 from harness.kafka.modules_beside import CONNECT_API, MODULES_BESIDE
@@ -132,12 +132,12 @@ def _lacking(needed: Collection[str], own: Iterable[str]) -> str:
 
 def _of_another(jar: Path, version: str) -> str:
     """Say so of a jar that is of another release than the raft module, by what stands in it, else by its name."""
-    by_name = jar_name(jar.name)
-    named = version_entry_of(jar) or (by_name.version if by_name else "")
+    by_name, inside = jar_name(jar.name), version_inside(jar)
+    named = inside or (by_name.version if by_name else "")
     if not is_version(named) or release_of(named) == release_of(version):
         return ""
-    inside = f" by its {VERSION_ENTRY}" if version_entry_of(jar) else ""
-    return f"{jar.name} is of Kafka {release_of(named)}{inside}, and its raft module of {release_of(version)}"
+    where = " by what stands in it" if inside else ""
+    return f"{jar.name} is of Kafka {release_of(named)}{where}, and its raft module of {release_of(version)}"
 
 
 def _scala_problem(named: Mapping[str, list[str]], crossed: Collection[str]) -> str:

@@ -15,7 +15,9 @@ from harness.base.locks import scratch
 from harness.base.manifests import MANIFEST
 from harness.base.tarballs import unpack
 from harness.kafka.class_path import (
+    RAFT_JAR,
     check_all_are_jars,
+    check_known_by_name,
     check_nothing_hides,
     check_nothing_is_led_to,
     holds_classes,
@@ -29,7 +31,6 @@ from harness.toolbox.lockfile import Lock, Purpose
 from harness.toolbox.toolbox import Toolbox
 
 VERSION_ENTRY = "kafka/kafka-version.properties"
-_RAFT_JAR = re.compile(r"kafka-raft-\d[^/]*\.jar")
 _ONE_VERSION = "KRaft came with Kafka 2.8: name a Kafka that has it, with a single version in libs/."
 _DIGITS = 20
 _DIGESTS = "SHA256SUMS"  # of the jars that were unpacked from an archive
@@ -50,6 +51,11 @@ class Distribution:
     def others(self) -> tuple[Path, ...]:
         """Every jar but the raft module."""
         return tuple(jar for jar in self.jars if jar != self.raft_jar)
+
+    def with_raft_jar(self, jar: Path, whose: str) -> Distribution:
+        """Return the same Kafka with another raft jar in the place of its own; `whose` it is, for people."""
+        jars = tuple(jar if each == self.raft_jar else each for each in self.jars)
+        return replace(self, jars=jars, raft_jar=jar, description=f"{self.description}, with the raft jar of {whose}")
 
 
 def distribution_of(place: Path | None, version: str, toolbox: Toolbox) -> Distribution:
@@ -91,7 +97,8 @@ def _unpacked(archive: Path, cache: Path) -> Path:
     if not _is_as_unpacked(place):
         shutil.rmtree(place, ignore_errors=True)
         with scratch(cache) as folder:
-            tops = {path.parent for path in unpack(archive, folder / "kafka", _is_library)}
+            unpacked = unpack(archive, folder / "kafka", lambda path: _top_of(path) is not None)
+            tops = {path.parent for path in unpacked if is_jar(path.name) and path.parent == _top_of(path)}
             if len(tops) != 1:
                 raise HarnessError(
                     f"{archive} is not an archive of one Kafka: it has {len(tops)} folders libs/ with jars.",
@@ -113,13 +120,18 @@ def _is_as_unpacked(place: Path) -> bool:
 
 def _digests(place: Path) -> str:
     """Return the digests of unpacked jars, a line each, as `sha256sum` writes them."""
-    jars = sorted((place / "libs").glob("*"))
+    jars = sorted(path for path in (place / "libs").glob("*") if path.is_file())
     return "".join(f"{sha256_of(jar)}  libs/{jar.name}\n" for jar in jars)
 
 
-def _is_library(path: PurePosixPath) -> bool:
-    is_there = path.parent.name == "libs" or (path.parent.parts[-3:] == _SHARED.parts and is_jar(path.name))
-    return is_there and not path.name.startswith(".") and len(path.parts) <= _DEEPEST
+def _top_of(path: PurePosixPath) -> PurePosixPath | None:
+    """Return the libs/ that a file of an archive lies in, however deep, or Confluent's folder of a jar; else None."""
+    if path.parent.parts[-3:] == _SHARED.parts:
+        return path.parent if is_jar(path.name) and len(path.parts) <= _DEEPEST else None
+    *folders, _ = path.parts
+    at = folders.index("libs") + 1 if "libs" in folders else 0
+    is_seen = 0 < at < _DEEPEST and not path.parts[at].startswith(".")
+    return PurePosixPath(*folders[:at]) if is_seen else None
 
 
 def locked_distribution(lock: Lock, downloads: Downloads) -> Distribution:
@@ -146,6 +158,7 @@ def unpacked_distribution(folder: Path) -> Distribution:
         ) from error
     jars = tuple(path for path in entries if is_jar(path.name) and holds_classes(path))
     raft = _only_raft_jar(jars, str(folder))
+    check_known_by_name(jars)
     check_nothing_hides(raft, jars)
     check_nothing_is_led_to(jars)
     return Distribution(jar_version(raft), jars, raft, f"Kafka {jar_version(raft)} unpacked in {folder}")
@@ -165,19 +178,17 @@ def jar_version(jar: Path) -> str:
 
     That of its properties counts, then that of its manifest, then that of its file name; empty when none names one.
     """
+    return next(filter(is_version, (version_inside(jar), jar.stem.removeprefix("kafka-raft-"))), "")
+
+
+def version_inside(jar: Path) -> str:
+    """Return the version that stands in a jar, in its properties or else in its manifest; empty where none does."""
     with open_archive(jar) as archive:
         named = (
             version_in_properties(_text_of(archive, VERSION_ENTRY)),
             version_in_manifest(_text_of(archive, MANIFEST)),
-            jar.stem.removeprefix("kafka-raft-"),
         )
     return next(filter(is_version, named), "")
-
-
-def version_entry_of(jar: Path) -> str:
-    """Return the version in a jar's `kafka-version.properties`; empty where it has none."""
-    with open_archive(jar) as archive:
-        return version_in_properties(_text_of(archive, VERSION_ENTRY))
 
 
 def version_in_properties(text: str) -> str:
@@ -197,7 +208,7 @@ def _text_of(archive: ZipFile, entry: str) -> str:
 
 
 def _only_raft_jar(jars: tuple[Path, ...], where: str) -> Path:
-    raft = [jar for jar in jars if _RAFT_JAR.fullmatch(jar.name)]
+    raft = [jar for jar in jars if RAFT_JAR.fullmatch(jar.name)]
     if len(raft) != 1:
         raise HarnessError(
             f"{where} has {len(raft)} jars named kafka-raft-<version>.jar, not one.",

@@ -20,6 +20,7 @@ _QUIETLY = ("--quiet", "--no-tags")
 _EVERYTHING = ("+refs/heads/*:refs/remotes/origin/*", "+refs/tags/*:refs/tags/*")
 _COMMIT = re.compile(r"[0-9a-f]{7,40}")
 _HOST_ALONE = re.compile(r"[a-z+]+://[^/]*")
+_MOST_PROPERTIES = 100_000  # characters; Kafka's has a thousand
 _VERSION = re.compile(r"^version\s*=\s*(\S+)\s*$", re.MULTILINE)
 
 
@@ -78,7 +79,8 @@ def parse_refs(listing: str) -> dict[str, str]:
 def kafka_version(tree: Path) -> str:
     """Return the version in a checkout's `gradle.properties`. Raises HarnessError when it is not Kafka's."""
     try:
-        text = (tree / "gradle.properties").read_text(encoding="utf-8", errors="replace")
+        with (tree / "gradle.properties").open(encoding="utf-8", errors="replace") as properties:
+            text = properties.read(_MOST_PROPERTIES)
     except OSError:
         text = ""
     found = _VERSION.search(text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 # 3.9.1-p1, 3.9.1.redhat-00003, 3.9.1-ccs, 3.9.1+acme.2, 3.9.1-SNAPSHOT; a fourth number may be its maker's, too.
-_ADDED = r"(?:[A-Za-z._+-][\w.+-]*)?"  # nothing that could leave a folder: versions become names of files
+_ADDED = r"(?:[A-Za-z._+-][\w.+-]{0,80})?"  # versions become names of files: nothing that could leave a folder
 _RELEASE = re.compile(rf"(\d+\.\d+\.\d+){_ADDED}", re.ASCII)
 # Kafka's own numbers until 1.0 had four parts.
 _EARLY = re.compile(rf"(0\.\d+\.\d+\.\d+){_ADDED}", re.ASCII)

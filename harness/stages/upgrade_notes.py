@@ -22,6 +22,7 @@ from harness.model.arms import Build
 from harness.model.declaration import Declaration
 from harness.model.kafka_inventory import KafkaInventory
 from harness.model.operator_changes import BOOTS, Change, OperatorChanges
+from harness.model.request import Request
 from harness.report.upgrade_cases import render_changes
 from harness.report.upgrade_markdown import render_upgrade_summary
 from harness.report.upgrade_page import first_of, render_upgrade, summary
@@ -120,12 +121,19 @@ def note_upgrade(directory: RunDirectory, toolbox: Toolbox, reporter: Reporter) 
     if not declaration.kafkas or directory.upgrade.changes.exists:
         return
     try:
-        base, candidate = (kafka_of(build, request, toolbox) for build in _builds(declaration))
+        base, candidate = (_as_built(directory, build, request, toolbox) for build in _builds(declaration))
         mine = own_files([request.config] if request.config else [], "--config")
         with timed(directory, "upgrade notes"):
             upgrade_notes(base, candidate, directory.upgrade, BOOTS, mine, toolbox, reporter, fresh=request.fresh)
-    except HarnessError as error:
+    except (HarnessError, OSError) as error:
         reporter.report(f"what changes for an operator is not known: {error}")
+
+
+def _as_built(directory: RunDirectory, build: Build, request: Request, toolbox: Toolbox) -> Distribution:
+    """Return the Kafka that a build runs in, with the raft jar that was built or given for it."""
+    kafka = kafka_of(build, request, toolbox)
+    is_its_own = build.kafka.jars.get(build.kafka.raft_jar, build.jar_sha256) == build.jar_sha256
+    return kafka if is_its_own else kafka.with_raft_jar(directory.path / build.jar, build.name)
 
 
 def _builds(declaration: Declaration) -> tuple[Build, Build]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.base.archives import entry_names
+from harness.base.errors import HarnessError
 from harness.base.paths import data_root
 from harness.base.processes import bare_environment, run
 from harness.building.java_programs import QUICK
@@ -22,6 +23,7 @@ from harness.upgrade.help_text import options_in, subcommands_in
 
 HELP_SOURCE = Path(__file__).with_name("CommandHelp.java")
 _TIMEOUT_SECONDS = 180
+_MOST_OF_A_SCRIPT = 1_000_000  # characters
 _STARTED = re.compile(r'kafka-run-class\.sh"?(?:[ \t]+\S+)*?[ \t]+((?:\w+\.)+[A-Z]\w*)(?=\s)')
 _ASKED = ("kafka.", "org.apache.kafka.")  # ZooKeeper's shell would begin to connect
 
@@ -44,8 +46,21 @@ def scripts_of(jars: Sequence[Path], folder: Path | None) -> dict[str, str]:
     return _scripts_in(folder) if folder else _scripts_by_class(jars)
 
 
+def script_texts(folder: Path) -> dict[str, str]:
+    """Return the texts of the scripts in a Kafka's bin/, by name. Raises HarnessError for one that cannot be read."""
+    try:
+        return {path.name: _beginning(path) for path in sorted(folder.glob("*.sh")) if path.is_file()}
+    except OSError as error:
+        raise HarnessError(f"{error.filename} cannot be read: {error.strerror}.", "Let this user read it.") from error
+
+
+def _beginning(path: Path) -> str:
+    with path.open(encoding="utf-8", errors="replace") as script:
+        return script.read(_MOST_OF_A_SCRIPT)
+
+
 def _scripts_in(folder: Path) -> dict[str, str]:
-    texts = {path.name: path.read_text(encoding="utf-8", errors="replace") for path in sorted(folder.glob("*.sh"))}
+    texts = script_texts(folder)
     return {name: found[1] if (found := _STARTED.search(text)) else "" for name, text in texts.items()}
 
 
@@ -57,8 +72,15 @@ def _scripts_by_class(jars: Sequence[Path]) -> dict[str, str]:
         name = entry.removesuffix(".class").replace("/", ".")
         for called in wanted & {name, name.rpartition(".")[2]}:
             found.setdefault(called, []).append(name)
-    # Where a tool moved, the class of its old name may still be there and only warn.
-    return {script: max(found[name], key=len) for script, name in known.items() if name in found}
+    return {script: _tool_among(found[name]) for script, name in known.items() if name in found}
+
+
+def _tool_among(classes: Sequence[str]) -> str:
+    """Return the tool among classes of one simple name: Kafka's own, and no plugin's.
+
+    Where a tool moved, the class of its old name may still be there and only warn.
+    """
+    return max([each for each in classes if each.startswith(_ASKED)] or classes, key=len)
 
 
 def commands_of(scripts: Mapping[str, str], jars: Sequence[Path], probe: HelpProbe) -> tuple[Command, ...]:

@@ -34,6 +34,7 @@ _PLACES = {
     "MirrorHeartbeatConfig": "MirrorMaker, heartbeat connector",
 }
 _IN_ORDER = list(dict.fromkeys(_PLACES.values()))
+_OWN = ("kafka.", "org.apache.kafka.")
 _WRITTEN_BY_CONNECT = "TaskConfig"  # by a connector for its tasks, and by nobody else
 _REFUSED_BY_BROKER = "topic"
 _WIDENED = {
@@ -74,7 +75,7 @@ def _order(place: str) -> int:
 def _by_place(owners: Iterable[ConfigOwner]) -> dict[str, Keys]:
     """Return the keys of each place; a class that is known by no other name has only those that no known place has."""
     places: dict[str, dict[str, DeclaredKey]] = defaultdict(dict)
-    listed = [(name, each.keys) for each in owners if not (name := _simple(each.owner)).endswith(_WRITTEN_BY_CONNECT)]
+    listed = [(name, each.keys) for each in owners if not (name := _called(each.owner)).endswith(_WRITTEN_BY_CONNECT)]
     for name, keys in listed:
         if name in _PLACES:
             places[_PLACES[name]] |= {key.name: key for key in keys}
@@ -86,9 +87,13 @@ def _by_place(owners: Iterable[ConfigOwner]) -> dict[str, Keys]:
     return dict(places)
 
 
-def _simple(owner: str) -> str:
-    """Return a class's name without its package: `DynamicConfig.Broker` of `kafka.server.DynamicConfig$Broker$`."""
-    return owner.rstrip("$").rpartition(".")[2].replace("$", ".")
+def _called(owner: str) -> str:
+    """Return what a class is called: `DynamicConfig.Broker` is `kafka.server.DynamicConfig$Broker$`.
+
+    One that is not Kafka's is called by its package, too: a plugin may have a KafkaConfig of its own.
+    """
+    name = owner.rstrip("$")
+    return (name.rpartition(".")[2] if owner.startswith(_OWN) else name).replace("$", ".")
 
 
 def _in_place(place: str, before: Mapping[str, Keys], after: Mapping[str, Keys]) -> Iterator[Change]:

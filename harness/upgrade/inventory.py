@@ -20,7 +20,7 @@ from harness.kafka.versions import release_of
 from harness.logs.read.library import library
 from harness.model.kafka_inventory import SCHEMA, KafkaInventory, Logged
 from harness.toolbox.toolbox import Toolbox
-from harness.upgrade.commands import HELP_SOURCE, HelpProbe, commands_of, scripts_file, scripts_of
+from harness.upgrade.commands import HELP_SOURCE, HelpProbe, commands_of, script_texts, scripts_file, scripts_of
 from harness.upgrade.jar_facts import digest_of, java_needed, libraries_of, logging_of
 from harness.upgrade.modules import Modules
 
@@ -75,8 +75,8 @@ def read_classes(kafka: Distribution, modules: Modules, scripts: Path | None, be
 
 def _digest(modules: Modules, scripts: Path | None, logged: tuple[Logged, ...], java: str) -> str:
     """Return the digest of everything that the answer depends on: the Java too, which some defaults go by."""
-    files = (CONFIG_SOURCE, *_ASKING, *(sorted(scripts.glob("*.sh")) if scripts else [scripts_file()]))
-    texts = {path.name: path.read_text(encoding="utf-8", errors="replace") for path in files}
+    texts = {path.name: path.read_text(encoding="utf-8") for path in (CONFIG_SOURCE, *_ASKING)}
+    texts |= script_texts(scripts) if scripts else {"scripts": scripts_file().read_text(encoding="utf-8")}
     return digest_of(modules.jars, {**texts, "log statements": "\n".join(map(str, logged)), "java": java})
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from harness.base.archives import entry_names, open_library, read_entry
 from harness.base.files import sha256_of
-from harness.kafka.jar_names import jar_name
+from harness.kafka.jar_names import JarName, jar_name
 
 # A class of each that shows what it was compiled for (JVM specification, 4.1: bytes 6 and 7 are the major version).
 _SAMPLES = {"a node": "kafka/Kafka.class", "clients": "org/apache/kafka/clients/producer/KafkaProducer.class"}
@@ -46,7 +46,8 @@ def libraries_of(jars: Sequence[Path]) -> dict[str, str]:
     """Return the versions of jars that are not Kafka's own, by their names without it; some have two of one name."""
     found: dict[str, list[str]] = defaultdict(list)
     for jar in jars:
-        if (named := jar_name(jar.name)) and not _OWN.fullmatch(jar.name):
+        if not _OWN.fullmatch(jar.name):
+            named = jar_name(jar.name) or JarName(jar.stem, "of unknown version")
             found[named.module].append(named.version)
     return {name: ", ".join(sorted(versions)) for name, versions in found.items()}
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from harness.base.errors import HarnessError
 from harness.base.recordfile import RecordFile
 from harness.kafka.distribution import Distribution
+from harness.kafka.jar_names import jar_name
 from harness.kafka.modules_beside import CONNECT_API, CONNECT_RUNTIME, MODULES_BESIDE
 from harness.kafka.resolving import pin_module
 from harness.toolbox.lockfile import Artifact
@@ -43,14 +44,18 @@ def modules_of(kafka: Distribution, toolbox: Toolbox) -> Modules:
 
     No lock pins these; what came first is kept in the cache, and what was not to be had is tried again.
     """
-    if any(jar.name.startswith(f"{CONNECT_RUNTIME}-") for jar in kafka.jars):
-        return Modules(kafka.jars)
+    if _has(kafka, CONNECT_RUNTIME):
+        return Modules(kafka.jars, tuple(each for each in MODULES_BESIDE if not _has(kafka, each)))
     kept = RecordFile(toolbox.cache / "modules" / f"{kafka.version}.json", ModulePins, remedy="Delete the file.")
     pins = kept.read_if_exists() or ModulePins()
     if pins.missing and not toolbox.offline:
         pins = _completed(pins, kafka, toolbox)
         kept.write(pins)
     return Modules((*kafka.jars, *toolbox.downloads.fetch_all(pins.artifacts)), pins.missing)
+
+
+def _has(kafka: Distribution, module: str) -> bool:
+    return any((named := jar_name(jar.name)) and named.module == module for jar in kafka.jars)
 
 
 def _completed(pins: ModulePins, kafka: Distribution, toolbox: Toolbox) -> ModulePins:
@@ -86,5 +91,6 @@ def scripts_not_compared(kafkas: Sequence[Distribution]) -> list[str]:
 
 
 def _scripts_folder(kafka: Distribution) -> Path | None:
-    folder = kafka.raft_jar.parent.parent / "bin"
-    return folder if kafka.raft_jar.parent.name == "libs" and folder.is_dir() else None
+    libraries = kafka.others[0].parent if kafka.others else kafka.raft_jar.parent
+    folder = libraries.parent / "bin"
+    return folder if libraries.name == "libs" and folder.is_dir() else None

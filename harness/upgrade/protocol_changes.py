@@ -90,7 +90,10 @@ def _of_levels(old: Feature, new: Feature) -> Iterator[Change]:
         means = f"A cluster above {_level(old, new.highest, new)} does not start."
         yield _change(Weight.BREAKS, new.name, "features", *levels, means, 5)
     if new.highest > old.highest:
-        means = f"Once it is raised above {_level(old, old.highest, new)}, there is no way back to base."
+        level = _level(old, old.highest, new)
+        means = (
+            f"Once it is raised above {level}, base does not start: it has to be lowered first, where that can be done."
+        )
         yield _change(Weight.ADDS, new.name, "features", *levels, means, 20)
     if new.at_first != old.at_first:
         first = old.level(old.at_first), new.level(new.at_first)

@@ -98,3 +98,9 @@ def test_a_raft_jar_that_brings_classes_of_another_jar_is_refused(kafka, tmp_pat
         raft.writestr("module-info.class", b"")
     said = refusal(kafka, tmp_path)
     assert "slf4j-api-1.7.36.jar holds org/slf4j/LoggerFactory.class, as kafka-raft-3.9.1.jar does" in said
+
+
+def test_a_link_to_a_file_that_is_no_jar_by_its_name_is_refused(kafka, tmp_path):
+    archive(tmp_path / "3f2a", x=b"")
+    (kafka / "libs" / "zstd-jni-1.5.jar").symlink_to(tmp_path / "3f2a")
+    assert "zstd-jni-1.5.jar is a link to 3f2a, which is no jar by its name" in refusal(kafka, tmp_path)

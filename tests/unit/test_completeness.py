@@ -67,6 +67,10 @@ def test_a_module_of_another_release_is_named_by_what_stands_in_it(libs):
         HarnessError, match=r"kafka-clients-3\.9\.1\.jar is of Kafka 3\.9\.2 by its .*module of 3\.9\.1"
     ):
         check(libs)
+    manifest = b"Manifest-Version: 1.0\r\nVersion: 3.8.0\r\n\r\n"
+    write_jar({"META-INF/MANIFEST.MF": manifest}, libs / "kafka-clients-3.9.1.jar")
+    with pytest.raises(HarnessError, match=r"kafka-clients-3\.9\.1\.jar is of Kafka 3\.8\.0 by what stands in it"):
+        check(libs)
     (libs / "kafka-clients-3.9.1.jar").unlink()
     write_jar({"x": b""}, libs / "kafka-clients-3.8.0.jar")
     with pytest.raises(HarnessError, match=r"kafka-clients-3\.8\.0\.jar is of Kafka 3\.8\.0, and"):
@@ -139,3 +143,15 @@ def test_other_peoples_jars_in_two_versions_are_only_named_and_those_for_several
     side = Side(libs.parent, "3.9.1")
     told = what_lacks(Sides(side, side), SimpleNamespace(cache=libs / "none"))
     assert told[1:] == (f"{libs.parent} has jetty-9.10.jar and jetty-9.4.jar, of which nodes run only the first",)
+
+
+@pytest.mark.parametrize("added", ["-acme-2", "-acme-2.1", "-hotfix-1.0", "-ccs-7.9.1", ".redhat-00003"])
+def test_whatever_a_vendor_adds_to_the_version_a_module_is_known_and_there_once(tmp_path, added):
+    place = whole_kafka(tmp_path / "kafka", f"3.9.1{added}")
+    kafka = unpacked_distribution(place)
+    check_whole(kafka, place)
+    write_jar({"x": b""}, place / "libs" / "kafka-metadata-3.9.1.jar")
+    with pytest.raises(
+        HarnessError, match=rf"it has kafka-metadata-3\.9\.1{added}\.jar and kafka-metadata-3\.9\.1\.jar"
+    ):
+        check_whole(unpacked_distribution(place), place)

@@ -91,3 +91,8 @@ def test_what_base_does_not_run_is_named_and_nothing_else():
         f"kafka-raft-3.9.2.jar {digest(RAFT)[:12]}",
     )
     assert apart_from_base(SEEN, dict(SEEN.jars)) == ()
+
+
+def test_a_jar_that_only_begins_as_the_raft_module_does_is_another(node, tmp_path):
+    found = node({"kafka-raft-3.9.2.jar": RAFT, "kafka-raft-extras-1.0.jar": LZ4})
+    assert (found.jar, found.sha256) == (str(tmp_path / "kafka-raft-3.9.2.jar"), digest(RAFT))

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from whole_kafka import whole_kafka
 
-from harness.base import tarballs
+from harness.base import tar_headers, tarballs
 from harness.base.errors import HarnessError
 from harness.base.tarballs import unpack
 from harness.kafka.distribution import as_declared, distribution_at
@@ -187,3 +187,21 @@ def test_a_damaged_archive_is_refused_or_what_it_gives_is_right(tmp_path_factory
     except HarnessError:
         return
     assert {path.name: (folder / "out" / Path(*path.parts)).read_bytes() for path in found} == jars
+
+
+def test_a_file_with_holes_and_a_header_that_is_cut_off_are_no_whole_archive(tmp_path):
+    sparse = tarfile.TarInfo("kafka/libs/x.jar").tobuf(tarfile.GNU_FORMAT)
+    sparse = bytearray(sparse[:156] + tarfile.GNUTYPE_SPARSE + sparse[157:])
+    sparse[482] = 1  # more of its list follows
+    sparse[148:156] = b"%06o\0 " % (sum(sparse[:148]) + sum(sparse[156:]) + 8 * 32)
+    (tmp_path / "x.tgz").write_bytes(gzip.compress(bytes(sparse) + b"\0" * 100))
+    with pytest.raises(HarnessError, match="is not a whole tar archive: a file in it has holes"):
+        unpack(tmp_path / "x.tgz", tmp_path / "out", lambda _: True)
+
+
+def test_headers_that_are_small_each_and_large_together_are_refused_before_memory_is(tmp_path, monkeypatch):
+    monkeypatch.setattr(tar_headers, "_MOST_BYTES_IN_ALL", 50_000)
+    entries = [entry(f"kafka/{n}", pax_headers={"comment": "x" * 2_000}) for n in range(50)]
+    with pytest.raises(HarnessError, match="a header in it claims .* bytes, and all of them"):
+        unpack(archive(tmp_path / "x.tgz", *entries), tmp_path / "out", lambda _: True)
+    assert unpack(archive(tmp_path / "y.tgz", *entries[:20]), tmp_path / "out", lambda _: True)

@@ -150,3 +150,10 @@ def test_the_probes_answer_is_read_between_lines_that_a_class_prints():
 def test_half_an_answer_of_the_probe_is_an_error():
     with pytest.raises(HarnessError, match="cannot be read"):
         parse_every_config('{"owner": "a.B", "keys": [')
+
+
+@pytest.mark.parametrize("name", ["KafkaConfig", "LogConfig", "Other"])
+def test_a_plugins_class_with_the_name_of_one_of_kafkas_is_a_place_of_its_own(name):
+    plugin = ConfigOwner(f"com.acme.audit.{name}", (key("audit.file"),))
+    gone = only((*server(key("a")), plugin), server(key("a")))
+    assert (gone.where, "refused" in gone.means) == (f"com.acme.audit.{name}", False)

@@ -8,6 +8,7 @@ import pytest
 from harness.base.errors import HarnessError
 from harness.kafka.class_path import RAFT_CLIENT
 from harness.kafka.distribution import Distribution
+from harness.kafka.modules_beside import MODULES_BESIDE
 from harness.toolbox.downloads import Downloads
 from harness.toolbox.lockfile import Artifact, Purpose
 from harness.toolbox.toolbox import Toolbox
@@ -60,7 +61,8 @@ def test_the_binding_on_the_class_path_says_which_library_logs(jar):
 def test_libraries_are_known_by_name_and_two_of_one_name_are_both_told(jar):
     names = ("kafka-clients-3.9.1.jar", "connect-api-3.9.1.jar", "jackson-core-2.16.2.jar", "odd.jar")
     jars = [jar(name, x=b"") for name in (*names, "metrics-core-2.2.0.jar", "metrics-core-4.1.12.1.jar")]
-    assert libraries_of(jars) == {"jackson-core": "2.16.2", "metrics-core": "2.2.0, 4.1.12.1"}
+    known = {"jackson-core": "2.16.2", "metrics-core": "2.2.0, 4.1.12.1"}
+    assert libraries_of(jars) == {**known, "odd": "of unknown version"}
 
 
 def test_a_vendors_version_is_one_version_and_a_number_in_a_name_is_none(jar):
@@ -99,11 +101,24 @@ def test_two_classes_of_one_name_are_started_by_scripts_of_their_own(jar):
 
 
 def test_an_unpacked_kafka_has_all_its_modules_and_its_scripts(jar, tmp_path):
-    kafka = distribution(jar("kafka-raft-3.9.1.jar", **{RAFT_CLIENT: b""}), jar("connect-runtime-3.9.1.jar", x=b""))
+    raft, others = jar("kafka-raft-3.9.1.jar", **{RAFT_CLIENT: b""}), [*MODULES_BESIDE]
+    kafka = distribution(raft, *(jar(f"{each}-3.9.1.jar", x=b"") for each in others))
     assert scripts_folders([kafka]) == (None,)
     (tmp_path / "bin").mkdir()
     assert scripts_folders([kafka]) == (tmp_path / "bin",)
     assert modules_of(kafka, Toolbox(tmp_path, tmp_path)) == Modules(kafka.jars)
+    patched = kafka.with_raft_jar(tmp_path / "elsewhere" / "kafka-raft-3.9.1-p1.jar", "patched")
+    assert scripts_folders([patched]) == (tmp_path / "bin",)
+    assert (patched.others, len(patched.jars)) == (kafka.others, len(kafka.jars))
+
+
+def test_a_module_that_an_unpacked_kafka_was_shipped_without_is_told_as_missing(jar, tmp_path):
+    raft = jar("kafka-raft-3.9.1.jar", **{RAFT_CLIENT: b""})
+    kafka = distribution(
+        raft, jar("connect-runtime-3.9.1.jar", x=b""), jar("kafka-streams-scala_2.13-3.9.1.jar", x=b"")
+    )
+    missing = modules_of(kafka, Toolbox(tmp_path, tmp_path)).missing
+    assert ("kafka-streams" in missing, "connect-runtime" in missing) == (True, False)
 
 
 def test_scripts_are_found_out_in_one_way_where_only_one_kafka_has_bin_and_that_is_said(jar, tmp_path):
@@ -164,3 +179,24 @@ def test_a_module_that_one_kafka_lacks_is_asked_of_neither_nor_what_it_brought()
     assert modules.without(()) == modules
     assert [path.name for path in modules.without(["connect-file"]).jars] == [names[0], *names[2:]]
     assert [path.name for path in modules.without(["connect-runtime"]).jars] == [names[0], names[1], names[3]]
+
+
+def test_a_script_starts_kafkas_own_class_and_no_plugins_of_that_name(jar):
+    own = jar("kafka-tools-3.9.1.jar", **{"org/apache/kafka/tools/TopicCommand.class": b""})
+    plugin = jar("acme.jar", **{"com/acme/monitoring/repackaged/kafka/tools/TopicCommand.class": b""})
+    for jars in ((own, plugin), (plugin, own)):
+        assert scripts_of(jars, None) == {"kafka-topics.sh": "org.apache.kafka.tools.TopicCommand"}
+
+
+def test_of_scripts_those_that_are_files_are_read_and_one_that_cannot_be_is_named(tmp_path, monkeypatch):
+    (tmp_path / "kafka-a.sh").write_text('exec $(dirname $0)/kafka-run-class.sh org.apache.kafka.tools.A "$@"')
+    (tmp_path / "kafka-b.sh").mkdir()
+    (tmp_path / "kafka-c.sh").symlink_to(tmp_path / "gone")
+    assert scripts_of((), tmp_path) == {"kafka-a.sh": "org.apache.kafka.tools.A"}
+
+    def refused(path, *_args, **_more):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "open", refused)
+    with pytest.raises(HarnessError, match=r"kafka-a\.sh cannot be read: Permission denied"):
+        scripts_of((), tmp_path)

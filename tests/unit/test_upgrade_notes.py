@@ -182,3 +182,24 @@ def test_own_properties_that_are_gone_by_then_cost_the_notes_and_nothing_else(no
     assert noted("3.9.1", "4.2.1", config=tmp_path / "gone") == []
     said = " ".join(capsys.readouterr().out.split())
     assert "what changes for an operator is not known: --config" in said
+
+
+def test_what_the_host_refuses_costs_the_notes_and_nothing_else(noted, monkeypatch, capsys):
+    def refused(*_given, **_more):
+        raise PermissionError(13, "Permission denied", "bin/x.sh")
+
+    monkeypatch.setattr(stage, "upgrade_notes", refused)
+    assert noted("3.9.1", "4.2.1") == []
+    assert "what changes for an operator is not known" in " ".join(capsys.readouterr().out.split())
+
+
+def test_the_raft_jar_that_is_rolled_is_the_one_whose_keys_and_lines_are_compared(monkeypatch):
+    kafka = Distribution("3.9.1", (Path("a.jar"), Path("kafka-raft-3.9.1.jar")), Path("kafka-raft-3.9.1.jar"), "Kafka")
+    monkeypatch.setattr(stage, "kafka_of", lambda *_: kafka)
+    of = arm(Role.ON, "3.9.1").build
+    given = replace(of, jar="builds/patched/p.jar", kafka=replace(of.kafka, jars={of.kafka.raft_jar: "c" * 64}))
+    directory = RunDirectory(Path("run"))
+    assert stage._as_built(directory, of, Request(), None) == kafka
+    patched = stage._as_built(directory, given, Request(), None)
+    assert (patched.raft_jar, patched.others) == (Path("run/builds/patched/p.jar"), (Path("a.jar"),))
+    assert patched.description.endswith("with the raft jar of on")

@@ -63,7 +63,7 @@ def test_a_higher_level_is_no_harm_until_it_is_raised_and_then_there_is_no_way_b
     old, new = Feature("metadata.version", 1, 21, 21, LEVELS), Feature("metadata.version", 1, 29, 29, LEVELS)
     raised, at_first = sorted(of_features((old,), (new,)), key=lambda change: change.weight)
     assert (raised.weight, at_first.weight) == (Weight.ADDS, Weight.CHANGES)
-    assert "above 3.9-IV0 (21), there is no way back" in raised.means
+    assert "above 3.9-IV0 (21), base does not start: it has to be lowered first" in raised.means
     assert (at_first.base, at_first.candidate) == ("3.9-IV0 (21)", "4.2-IV1 (29)")
 
 

@@ -71,3 +71,8 @@ def test_a_manifest_names_a_version_by_either_attribute():
     assert version_in_manifest("Manifest-Version: 1.0\r\nVersion: 3.9.1-ccs\r\n") == "3.9.1-ccs"
     assert version_in_manifest("Manifest-Version: 1.0\nimplementation-version:  3.9.1 \n") == "3.9.1"
     assert version_in_manifest("Manifest-Version: 1.0\nX-Version: 3.9.1\n") == ""
+
+
+def test_what_is_too_long_for_the_name_of_a_file_is_no_version():
+    assert is_version("3.9.1-" + "a" * 60)
+    assert not is_version("3.9.1-" + "a" * 300)

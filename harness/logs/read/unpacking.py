@@ -22,7 +22,7 @@ import pyarrow as pa
 
 from harness.base.archives import is_archive
 from harness.base.files import PARTIAL
-from harness.base.tar_headers import BoundedHeader
+from harness.base.tar_headers import bounded_header
 from harness.logs.read.odd_names import written_name
 
 MOST = 16 << 30  # bytes of all that is unpacked: what would hold more, such as a bomb, is left out
@@ -148,7 +148,7 @@ def _unpack(name: str, content: Any, scratch: _Scratch, depth: int = _NESTED) ->
     if _codec(head) and depth:
         _unpack(name, _peekable(_opened(head, content)), scratch, depth - 1)
     elif _is_tar(head) and depth:
-        with tarfile.open(fileobj=content, mode="r|", tarinfo=BoundedHeader) as archive:
+        with tarfile.open(fileobj=content, mode="r|", tarinfo=bounded_header()) as archive:
             for number, entry in enumerate(archive, 1):
                 _check_members(number)
                 if entry.isreg() and (member := archive.extractfile(entry)):
