@@ -1,5 +1,6 @@
 """Whether an unpacked Kafka is whole: what a broker needs, of one version, for one Scala."""
 
+import re
 from types import SimpleNamespace
 
 import pytest
@@ -64,7 +65,7 @@ def test_two_versions_of_a_module_leave_it_open_which_runs(libs):
 def test_a_module_of_another_release_is_named_by_what_stands_in_it(libs):
     write_jar(version_of("3.9.2"), libs / "kafka-clients-3.9.1.jar")
     with pytest.raises(
-        HarnessError, match=r"kafka-clients-3\.9\.1\.jar is of Kafka 3\.9\.2 by its .*module of 3\.9\.1"
+        HarnessError, match=r"kafka-clients-3\.9\.1\.jar is of Kafka 3\.9\.2 by what stands in it, .*module of 3\.9\.1"
     ):
         check(libs)
     manifest = b"Manifest-Version: 1.0\r\nVersion: 3.8.0\r\n\r\n"
@@ -151,7 +152,6 @@ def test_whatever_a_vendor_adds_to_the_version_a_module_is_known_and_there_once(
     kafka = unpacked_distribution(place)
     check_whole(kafka, place)
     write_jar({"x": b""}, place / "libs" / "kafka-metadata-3.9.1.jar")
-    with pytest.raises(
-        HarnessError, match=rf"it has kafka-metadata-3\.9\.1{added}\.jar and kafka-metadata-3\.9\.1\.jar"
-    ):
+    names = sorted(("kafka-metadata-3.9.1.jar", f"kafka-metadata-3.9.1{added}.jar"))
+    with pytest.raises(HarnessError, match=re.escape(f"it has {names[0]} and {names[1]}")):
         check_whole(unpacked_distribution(place), place)

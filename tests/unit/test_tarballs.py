@@ -202,6 +202,6 @@ def test_a_file_with_holes_and_a_header_that_is_cut_off_are_no_whole_archive(tmp
 def test_headers_that_are_small_each_and_large_together_are_refused_before_memory_is(tmp_path, monkeypatch):
     monkeypatch.setattr(tar_headers, "_MOST_BYTES_IN_ALL", 50_000)
     entries = [entry(f"kafka/{n}", pax_headers={"comment": "x" * 2_000}) for n in range(50)]
-    with pytest.raises(HarnessError, match="a header in it claims .* bytes, and all of them"):
+    with pytest.raises(HarnessError, match=r"a header in it claims .* bytes, and all of them"):
         unpack(archive(tmp_path / "x.tgz", *entries), tmp_path / "out", lambda _: True)
     assert unpack(archive(tmp_path / "y.tgz", *entries[:20]), tmp_path / "out", lambda _: True)
