@@ -18,7 +18,7 @@ from harness.cluster.runtime.base import Runtime
 from harness.cluster.runtime.opening import cannot_give, in_runtime
 from harness.cluster.watch import Look, Watcher
 from harness.engine.cancel import Cancellation, RunCancelled
-from harness.engine.outcome import decide, measures
+from harness.engine.outcome import answers, decide, measures
 from harness.engine.phase_roles import roles
 from harness.engine.planned_run import PlannedRun
 from harness.engine.quiet import Quiet
@@ -80,7 +80,11 @@ def run_cell(
     of_nodes = roles(events_of(read_journal(folder.journal)), cell.scenario.topology.controller_ids)
     result = replace(
         result_of(cell, decision, recorder.evidence, time.monotonic() - began),
-        measures={**measures(facts.clients, run.cpu_seconds, run.waits, run.shutdowns), **run.measures},
+        measures={
+            **measures(facts.clients, run.cpu_seconds, run.waits, run.shutdowns, run.guards),
+            **answers(recorder.answered),
+            **run.measures,
+        },
         shutdowns=tuple(run.shutdowns),
         unasked=recorder.unasked,
         by_phase=run.by_phase,
@@ -126,6 +130,11 @@ class Run:
     def waits(self) -> dict[str, float]:
         """Seconds that each expectation took to be met."""
         return self._runner.waits if self._runner else {}
+
+    @property
+    def guards(self) -> dict[str, float]:
+        """Seconds that the guards of each kind took to be met, at most."""
+        return self._runner.guards if self._runner else {}
 
     def carry_out(self, plan: Plan) -> None:
         """Carry the plan out if this host can; then end everything and look for what was left."""

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
+from types import MappingProxyType
 
 from harness.model.clients import ClientReport, broken_promises
+from harness.model.events import ClientSeconds
 from harness.model.incidents import Incident, IncidentKind
 from harness.model.outcome_names import LEDGER_READ, NOTHING_LOST, RECORDS_ACKNOWLEDGED
 from harness.model.runs import Outcome, Shutdown
 
 _MANY_WAITS = 5  # of fewer, half says little
+_MANY_SECONDS = 5
 # What casts doubt on a whole run, whenever it is seen.
 _NEVER_FORGOTTEN = (
     IncidentKind.WRONG_BUILD,
@@ -146,11 +149,26 @@ def _of_clients(facts: Facts) -> Decision:
     return Decision(Outcome.PASSED)
 
 
+def answers(seconds: Iterable[ClientSeconds]) -> dict[str, float]:
+    """Return after how long the slowest of some clients was answered in its median second; nothing where none knows."""
+    known = [[each for each in client.median_ms if each > 0] for client in seconds]
+    typical = [median(each) for each in known if len(each) >= _MANY_SECONDS]
+    return {"answer_typical_milliseconds": round(max(typical), 1)} if typical else {}
+
+
 def measures(
-    clients: Sequence[ClientReport], cpu_seconds: float, waits: Mapping[str, float], shutdowns: Sequence[Shutdown] = ()
+    clients: Sequence[ClientReport],
+    cpu_seconds: float,
+    waits: Mapping[str, float],
+    shutdowns: Sequence[Shutdown] = (),
+    guards: Mapping[str, float] = MappingProxyType({}),
 ) -> dict[str, float]:
-    """Return a run's figures by name; `waits` are seconds that each guard and each expectation took to be met."""
+    """Return a run's figures by name.
+
+    `waits` are seconds that each expectation took to be met, `guards` those that the guards of each kind took at most.
+    """
     figures = {"node_cpu_seconds": round(cpu_seconds, 2)}
+    figures |= {f"{name}_seconds": round(seconds, 2) for name, seconds in guards.items()}
     for kind in sorted({each.node_role for each in shutdowns}):
         figures[f"{kind}_stop_seconds"] = max(each.seconds for each in shutdowns if each.node_role == kind)
     if len(waits) >= _MANY_WAITS:

@@ -16,6 +16,7 @@ from harness.engine.outcome import Facts
 from harness.engine.planned_run import PlannedRun
 from harness.model.clients import ClientReport
 from harness.model.events import (
+    ClientSeconds,
     ClientSettled,
     Event,
     FaultChanged,
@@ -56,6 +57,7 @@ class Recorder:
         self.folder = folder
         self.evidence: list[Evidence] = []
         self.clients: list[ClientReport] = []
+        self.answered: list[ClientSeconds] = []
         self.unasked: tuple[str, ...] = ()
         self._cell = cell
         self._tell = tell
@@ -83,6 +85,8 @@ class Recorder:
         """Append an event to the journal; return its line."""
         if isinstance(event, FaultChanged):
             self._follow(event)
+        elif isinstance(event, ClientSeconds):
+            self.answered.append(event)
         line = self._journal.write(event)
         if self._journal.disk_is_full:
             self.host_disk_full()

@@ -55,7 +55,10 @@ class PlanEnded(Exception):  # noqa: N818 - ends the walk, whatever the reason; 
 
 
 class StepRunner:
-    """Carries steps out on a live world; `waits` are the seconds that each expectation took to be met."""
+    """Carries steps out on a live world.
+
+    `waits` are the seconds that each expectation took to be met, `guards` the most that any guard of a kind took.
+    """
 
     def __init__(
         self,
@@ -66,6 +69,7 @@ class StepRunner:
         quiet: Quiet = nullcontext,
     ) -> None:
         self.waits: dict[str, float] = {}
+        self.guards: dict[str, float] = {}
         self._quiet = quiet
         self._cell = cell
         self._recorder = recorder
@@ -224,7 +228,9 @@ class StepRunner:
         met, took, last = self._wait_for(condition, within)
         status = "met" if met else "unmet"
         line = self._recorder.write(StepChanged("guard", text, status, seconds=took, detail=last.problem))
-        if not met:
+        if met:
+            self.guards[condition.name] = max(self.guards.get(condition.name, 0.0), took)
+        else:
             self._check_seen(last)
             story = self._story(condition, within, took, last)
             self._unmet_guard(condition.name, story, line)

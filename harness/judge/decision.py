@@ -199,7 +199,7 @@ def _case_of(declaration: Declaration, results: Sequence[RunResult], proof: Proo
     more = another_round(declaration, counting(declaration, results))
     shown = counting(declaration, results, more)
     again = replaced(declaration, shown)
-    shown = _beside_base(declaration, shown, again)
+    shown = _beside_base(declaration, shown, {*again, *more})
     results = in_place(declaration, shown)
     ruled = {each.name: rule_scenario(declaration, each, results, shown) for each in declaration.scenarios}
     costs = _costs(declaration, [*results, *that_ended_alike(shown, more)], again)
@@ -254,9 +254,11 @@ def _figures_not_judged(case: _Case) -> tuple[str, ...]:
     )
 
 
-def _beside_base(declaration: Declaration, results: Sequence[RunResult], again: Collection[RunKey]) -> list[RunResult]:
-    """Return the results, those that say something held against base's in what clients got and how nodes end."""
-    telling = [result for result in results if result.key not in again]
+def _beside_base(
+    declaration: Declaration, results: Sequence[RunResult], but_for: Collection[RunKey]
+) -> list[RunResult]:
+    """Return the results, held against base's in what clients got and how nodes end, `but_for` some."""
+    telling = [result for result in results if result.key not in but_for]
     judged = judge_shutdowns(declaration, judge_acknowledgements(declaration, telling))
     by_key = {result.key: result for result in judged}
     return [by_key.get(result.key, result) for result in results]

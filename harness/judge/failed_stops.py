@@ -5,10 +5,10 @@ Nodes of released jars do so now and then (`known_stop_errors` of a release line
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from harness.base.chance import chance_of_so_many
 from harness.base.text import listed
 from harness.model.declaration import Declaration
 from harness.model.runs import RunResult, Verdict
@@ -39,7 +39,7 @@ def reasons_of_failed_stops(declaration: Declaration, results: Sequence[RunResul
     """
     for control, arm in declaration.compared:
         base, mine = _stops(control, results), _stops(arm, results)
-        if _chance(base, mine) < _CHANCE:
+        if chance_of_so_many(mine.failed, mine.ended, base.failed, base.ended) < _CHANCE:
             sentence = (
                 f"{arm}: nodes end with an error when they are stopped: {mine.words}, {base.words} "
                 f"({listed(mine.runs, _MOST_NAMED)})"
@@ -61,13 +61,3 @@ def _stops(arm: str, results: Sequence[RunResult]) -> _Stops:
     failed = [run for run, stop in mine if stop.failed]
     named = dict.fromkeys(f"{run.scenario}, repeat {run.repeat}" for run in failed)
     return _Stops(arm, len(mine), len(failed), tuple(named))
-
-
-def _chance(base: _Stops, mine: _Stops) -> float:
-    """Return how likely it is that of all failed ends so many or more fall to one arm, if both fail alike."""
-    ended, failed = base.ended + mine.ended, base.failed + mine.failed
-    ways = sum(
-        math.comb(mine.ended, each) * math.comb(base.ended, failed - each)
-        for each in range(mine.failed, min(failed, mine.ended) + 1)
-    )
-    return ways / math.comb(ended, failed)

@@ -6,11 +6,12 @@ import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
+from harness.base.chance import chance_of_so_many
 from harness.base.text import counted, listed
 from harness.model.declaration import Declaration
 from harness.model.outcome_names import KNOWN_CRASH
 from harness.model.runs import Outcome, RunKey, RunResult, Verdict
-from harness.model.spares import ended_by_known_crash, lost_its_harness, missed_a_guard, was_spoiled_by_host
+from harness.model.spares import ended_by_known_crash, is_spare, lost_its_harness, missed_a_guard, was_spoiled_by_host
 from harness.model.verdict import CellOutcome, Reason, ReasonSource
 
 _ONE_IN = 50  # changes of the voter set; 200 on a quiet host: docs/upstream/leader-ends-at-late-acknowledgement.md
@@ -27,29 +28,41 @@ def reasons_of_what_was_asked_again(
 
     `shown` are all runs that count, spares among them, and `again` those in whose place a spare stands.
     """
-    return (*_crashes(shown), *_misses(declaration, shown, again))
+    return (*_crashes(declaration, shown), *_misses(declaration, shown, again))
 
 
-def _crashes(shown: Sequence[RunResult]) -> Iterator[Reason]:
+def _crashes(declaration: Declaration, shown: Sequence[RunResult]) -> Iterator[Reason]:
     """Yield that the candidate ends by a crash of released jars more often than they do.
 
     They end so in one of 200 removals of a voter, and oftener where requests take longer: here one of 50 counts. By
     chance k of n removals do with less than (n over k)/50^k. What is rarer than one verification in a thousand, and
     happened to no run of base, is no chance. Removals are at most the changes of the voter set: with three of them or
     more it takes three crashes, with eleven a fourth. A first start that loses its voters is rarer still.
+
+    It is none either where so many of all these ends of declared runs fall to the candidate less than once in a
+    thousand; where they do so once in eight, that is a question.
     """
     base = [run for run in shown if run.role.is_control]
     mine = [run for run in shown if not run.role.is_control]
-    ended = [run for run in mine if ended_by_known_crash(run)]
-    if not base or any(map(ended_by_known_crash, base)):
+    ended, theirs = ([run for run in runs if ended_by_known_crash(run)] for runs in (mine, base))
+    if not (base and ended):
         return
-    if math.comb(sum(map(_changes, mine)), len(ended)) / _ONE_IN ** len(ended) < _CHANCE:
+    is_rare = math.comb(sum(map(_changes, mine)), len(ended)) / _ONE_IN ** len(ended) < _CHANCE and not theirs
+    chance = chance_of_so_many(*_of_declared(declaration, mine), *_of_declared(declaration, base))
+    if is_rare or chance <= _CHANCE_OF_MISSES:
         sentence = (
             f"{KNOWN_CRASH}: {len(ended)} of {counted(len(mine), 'run')} of the candidate ended with a crash that "
-            f"released jars have now and then ({_named(ended)}), but none of {counted(len(base), 'run')} of base: "
-            f"{ended[0].reason}"
+            f"released jars have now and then ({_named(ended)}), but {len(theirs) or 'none'} of "
+            f"{counted(len(base), 'run')} of base: {ended[0].reason}"
         )
-        yield Reason(ReasonSource.FIGURES, Verdict.HOLD, None, sentence)
+        weight = Verdict.HOLD if is_rare or chance < _CHANCE else Verdict.INCONCLUSIVE
+        yield Reason(ReasonSource.FIGURES, weight, None, sentence)
+
+
+def _of_declared(declaration: Declaration, runs: Sequence[RunResult]) -> tuple[int, int]:
+    """Return how many of the runs that are no spares ended by a known crash, and how many there are."""
+    declared = [run for run in runs if not is_spare(declaration, run.key)]
+    return sum(map(ended_by_known_crash, declared)), len(declared)
 
 
 def _changes(run: RunResult) -> int:

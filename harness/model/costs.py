@@ -21,7 +21,8 @@ class CostLimit:
     `everywhere` is how much more than base the median of many scenarios may be, 0 where that is not asked. A
     `level` is what each release has its own of (threads, descriptors, heap): between two it is shown and not judged.
     What `may_lack` a run may be without through no fault of the jar: elections let no node have the role for long, no
-    leader went, a node on a busy host did not collect its heap in time.
+    leader went, a node on a busy host did not collect its heap in time. `where_absent` is what a run has that does not
+    show the figure, because what it measures did not happen there.
     """
 
     figure: Text
@@ -35,6 +36,7 @@ class CostLimit:
     everywhere: float = 0.0
     level: bool = False
     may_lack: bool = False
+    where_absent: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +44,10 @@ class Cost:
     """A figure of a scenario on an arm beside its control, as medians over the rounds in which both were measured.
 
     `figure` is the figure's name, `description` what it is. `over` says whether it is over the limit `allowed` (the
-    most that base's value lets the candidate have), in more than half of the `rounds`. `not_judged` says why it was not
-    held against it, empty where it was; `candidate` is None where no run of it has the figure. Where `scenario` is
-    EVERYWHERE the rounds are scenarios, `base` is the median of theirs, and the candidate has the median of their
-    differences more.
+    most that base's value lets the candidate have), in more than half of the `rounds`; of `unjudged` ones beside them
+    nothing could be said. `not_judged` says why that holds for all, empty where it does not; `candidate` is None where
+    no run of it has the figure. Where `scenario` is EVERYWHERE the rounds are scenarios, `base` is the median of
+    theirs, and the candidate has the median of their differences more.
     """
 
     scenario: Text
@@ -60,3 +62,4 @@ class Cost:
     over: bool
     rounds: int = 1
     not_judged: str = ""
+    unjudged: int = 0

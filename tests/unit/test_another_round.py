@@ -10,7 +10,7 @@ from test_judge import FIX, SOUND, STARVED, H, R, declare, rests
 from harness.judge.costs.another_round import another_round
 from harness.judge.decision import decide
 from harness.judge.table import Effect
-from harness.model.runs import RunKey, RunResult, Verdict
+from harness.model.runs import AT_THE_END, RunKey, RunResult, Shutdown, Verdict
 
 BUSY = "observer_raft_busiest_percent"  # 10 more than base's, and three times it, are allowed
 NAMES = ("turn1", "turn2", *"abcdef")
@@ -122,6 +122,35 @@ def test_what_a_run_cost_that_a_spare_stands_for_is_told_beside_what_the_spare_c
         "the observer used, in the busiest 3 s window, 97 % of a core against 1 % of a core, then 1 % of a core "
         "against 1 % of a core."
     )
+
+
+def test_a_node_that_hung_in_the_declared_run_is_not_taken_back_by_a_round_that_was_made_for_costs():
+    ends, hangs = (Shutdown(1, "voter", ended, 1.0 if ended else 20.0, AT_THE_END) for ended in (True, False))
+
+    def ended(results, *how):
+        return [replace(run, shutdowns=(each,)) for run, each in zip(results, how, strict=True)]
+
+    of_base = ended(cell("turn1", "stock", 1.0, 1.0), ends, ends)
+    of_on = ended(cell("turn1", "patched-on", 97.0, 1.0), hangs, ends)
+    of_off = ended(cell("turn1", "patched-off", 1.0), ends)
+    record = decide(PLAN, with_all_others(*of_base, *of_off, *of_on), SOUND)
+    assert record.verdict is Verdict.HOLD
+    assert any("stops_on_sigterm" in each for each in rests(record))
+
+
+def test_that_another_arm_is_asked_again_keeps_no_arm_from_its_second_round():
+    results = [
+        *cell("turn1", "stock", 1.0),
+        *cell("turn1", "patched-off", 1.0, shows=STARVED),
+        *cell("turn1", "patched-on", 97.0),
+    ]
+    assert another_round(PLAN, with_all_others(*results)) == [
+        RunKey("turn1", "stock", 2),
+        RunKey("turn1", "patched-on", 2),
+    ]
+    spare = replace(cell("turn1", "patched-off", 1.0)[0], repeat=2)
+    record = decide(PLAN, with_all_others(*results, spare), SOUND)
+    assert not [each for each in record.remarks if "first cost more" in each]
 
 
 percents = st.sampled_from([1.0, 2.0, 40.0, 97.0])

@@ -176,8 +176,62 @@ def test_a_run_is_held_against_that_of_base_in_the_same_round():
     )
 
 
-def test_a_figure_that_only_the_candidate_has_is_not_compared():
+def test_a_figure_that_only_the_candidate_has_is_compared_where_it_is_known_what_base_had():
     assert costs([{}], [{"wait_seconds": 1.0}]) == ()
+    pause = replace(WAIT, figure="pause_seconds", where_absent=0.5)
+
+    def found(base, candidate, **more):
+        return [
+            (cost.base, cost.candidate, cost.over)
+            for cost in costs_of([("stock", "jar")], runs(base, candidate, **more), (pause,))
+        ]
+
+    assert found([{}], [{"pause_seconds": 9.0}]) == [(0.5, 9.0, True)]
+    assert found([{}], [{"pause_seconds": 1.0}]) == [(0.5, 1.0, False)]
+    assert found([{"pause_seconds": 9.0}], [{}]) == [(9.0, 0.5, False)]
+    assert found([{}], [{}]) == []
+    pause = replace(pause, any_outcome=True)
+    phases = {"start": {}, "moved": {}}, {"start": {"pause_seconds": 2.5}, "later": {"pause_seconds": 9.0}}
+    assert found([{}], [{"pause_seconds": 9.0}], shows=(LOST, ONE), phases=phases) == [(0.5, 2.5, True)]
+
+
+@pytest.mark.parametrize(
+    ("figure", "percent", "held_back"),
+    [
+        ("starting_voter_raft_busiest_percent", 99.0, True),
+        ("commit_pause_longest_milliseconds", 30_000.0, True),
+        ("commit_pause_longest_milliseconds", 900.0, False),
+    ],
+)
+def test_a_voter_that_spins_or_stalls_where_bases_did_neither_holds_the_jar_back(figure, percent, held_back):
+    shown = with_measures(ran("turn1", H, H, H), stock={}, patched_off={}, patched_on={figure: percent})
+    record = decide(declare("turn1", "turn2"), [*shown, *ran("turn2", R, R, H)], SOUND)
+    assert (record.verdict is Verdict.HOLD) is held_back
+
+
+def test_one_round_that_is_over_its_limit_is_a_question_where_others_cannot_be_judged():
+    held = {"host_held_back_percent": MOST_HELD_BACK_PERCENT}
+    slow, quick = {"leaderless_seconds": 21.1}, {"leaderless_seconds": 10.4}
+
+    def judged(*rounds):
+        shown = [
+            replace(run, repeat=repeat)
+            for repeat, of_on in enumerate(rounds, 1)
+            for run in with_measures(ran("turn1", H, H, H), stock=quick, patched_off=quick, patched_on=of_on)
+        ]
+        others = [replace(run, repeat=repeat) for repeat in range(1, len(rounds) + 1) for run in ran("turn2", R, R, H)]
+        return decide(declare("turn1", "turn2", repeats=len(rounds)), [*shown, *others], SOUND)
+
+    assert judged(slow).verdict is Verdict.HOLD
+    assert judged(slow, slow, quick | held).verdict is Verdict.HOLD
+    record = judged(slow, slow | held, quick | held)
+    assert record.verdict is Verdict.INCONCLUSIVE
+    assert "that is one round of 3, and the others cannot be judged by this figure" in rests(record)[0]
+
+
+def test_how_long_an_endpoint_was_not_registered_is_chance_and_has_no_limit():
+    assert limit_of("endpoint_unregistered_seconds", shipped_limits()) is None
+    assert limit_of("endpoint_is_registered_seconds", shipped_limits()) is not None
 
 
 def test_a_figure_of_base_that_a_candidate_which_passed_lacks_is_named_as_not_judged():
@@ -266,6 +320,12 @@ def test_every_shipped_limit_says_why_and_can_be_found_by_a_figure_of_its_form()
         ({"log_is_cut_seconds": 29.0}, {"log_is_cut_seconds": 45.0}, Verdict.SHIP),
         ({"waits_typical_seconds": 0.6}, {"waits_typical_seconds": 5.0}, Verdict.HOLD),
         ({"waits_typical_seconds": 0.6}, {"waits_typical_seconds": 1.3}, Verdict.SHIP),
+        ({"in_service_seconds": 5.0}, {"in_service_seconds": 45.0}, Verdict.HOLD),
+        ({"in_service_seconds": 7.1}, {"in_service_seconds": 18.0}, Verdict.SHIP),
+        ({"answer_typical_milliseconds": 9.0}, {"answer_typical_milliseconds": 1900.0}, Verdict.HOLD),
+        ({"answer_typical_milliseconds": 9.0}, {"answer_typical_milliseconds": 80.0}, Verdict.SHIP),
+        ({"observer_lag_records": 4}, {"observer_lag_records": 200_000}, Verdict.HOLD),
+        ({"observer_lag_records": 1}, {"observer_lag_records": 401}, Verdict.SHIP),
         ({"voter_sets_written": 2.0}, {"voter_sets_written": 9.0}, Verdict.HOLD),
         ({"voter_sets_written": 3.0}, {"voter_sets_written": 4.0}, Verdict.SHIP),
     ],

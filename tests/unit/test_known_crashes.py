@@ -183,6 +183,13 @@ def crashed(*, of_on=(), of_off=(), of_base=(), sets=None):
         pytest.param({"of_on": ["a"], "of_off": ["a"]}, Verdict.HOLD, id="twice, on two arms"),
         pytest.param({"of_on": ["a"]}, Verdict.SHIP, id="once"),
         pytest.param({"of_on": ["turn1", "a"], "of_base": ["d"]}, Verdict.SHIP, id="base too"),
+        pytest.param(
+            {"of_on": [*"abcd"], "of_off": [*"abcd"], "of_base": ["d"]}, Verdict.INCONCLUSIVE, id="base too, far less"
+        ),
+        pytest.param(
+            {"of_on": ["turn1", *"abcd"], "sets": 9}, Verdict.INCONCLUSIVE, id="five times, in a hundred changes"
+        ),
+        pytest.param({"of_on": ["turn1", "a"], "sets": 9}, Verdict.SHIP, id="twice, in a hundred changes"),
         pytest.param({"of_on": ["turn1", "a"], "sets": 2}, Verdict.SHIP, id="twice, in ten changes of voters"),
         pytest.param({"of_on": ["turn1", "a", "b", "c"], "sets": 2}, Verdict.HOLD, id="four times in fourteen changes"),
     ],

@@ -383,6 +383,33 @@ def test_where_base_here_warns_of_what_nobody_knew_only_floods_are_told_from_thi
     assert only(judge(learned(), [logged("append failed", 400)], base=troubled)) is BEYOND
 
 
+def test_what_troubles_one_run_of_base_excuses_nothing_that_all_runs_of_the_candidate_warn_of():
+    names = tuple(f"s{number}" for number in range(11))
+    found = compare(
+        learned(scenarios=names),
+        candidate=[logged("append failed")],
+        base=lambda name, _repeat: [logged("the clock went back")] * (name == "s0"),
+        scenarios=names,
+    )
+    new = [each.significance for each in found if each.kind is FindingKind.NEW]
+    assert new == [BEYOND] * len(names)
+
+
+def test_that_base_is_troubled_here_is_said_where_it_decides():
+    def told(base):
+        runs = [
+            count
+            for name in SCENARIOS
+            for arm, what in (("stock", base(name)), ("jar", ()))
+            for count in run(arm, name, 1, what)
+        ]
+        return stocks(runs, [("stock", "jar")], {"stock": learned()})["stock", "jar"].unknown_sentences()
+
+    assert told(lambda _: ()) == []
+    (sentence,) = told(lambda name: [logged("the clock went back")] * (name == "turn2"))
+    assert sentence.startswith("Base warned here of what no known run of it did before")
+
+
 def test_what_all_of_bases_runs_here_warn_of_is_no_trouble_of_this_host():
     always = [logged("this harness is new")]
     assert only(judge(learned(), [*always, logged("append failed")], base=always)) is BEYOND

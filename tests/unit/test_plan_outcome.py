@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.engine.outcome import Decision, Facts, decide, measures
+from harness.engine.outcome import Decision, Facts, answers, decide, measures
 from harness.model.clients import ClientReport
+from harness.model.events import ClientSeconds
 from harness.model.incidents import Incident, IncidentKind
 from harness.model.runs import Outcome
 from harness.scenario.loads.records import lost_and_twice
@@ -204,3 +205,18 @@ def test_what_half_of_many_guards_and_expectations_took_is_a_figure_of_its_own()
 
 def test_a_run_without_clients_has_no_figures_of_records():
     assert measures([], 1.0, {}) == {"node_cpu_seconds": 1.0}
+
+
+def test_guards_have_a_figure_for_each_kind_and_an_expectation_of_that_name_counts_before_them():
+    found = measures([], 1.0, {"b": 0.5}, guards={"in_service": 8.0, "b": 9.0})
+    assert found == {"node_cpu_seconds": 1.0, "in_service_seconds": 8.0, "b_seconds": 0.5}
+
+
+def test_answers_are_those_of_the_slowest_client_that_knows_how_long_they_took():
+    def seconds(*medians):
+        return ClientSeconds("c", 9.0, (1,) * len(medians), (0,) * len(medians), medians, medians)
+
+    quick, slow = seconds(9.0, 0.0, 11.0, 9.0, 9.0, 300.0), seconds(*[1900.0] * 5)
+    assert answers([quick]) == {"answer_typical_milliseconds": 9.0}
+    assert answers([quick, slow]) == {"answer_typical_milliseconds": 1900.0}
+    assert answers([seconds(0.0, 0.0), seconds(*[5.0] * 4)]) == answers([]) == {}

@@ -20,8 +20,8 @@ _MOST_OVER = 4  # one scenario in so many: what costs more in many of them has n
 def another_round(declaration: Declaration, results: Sequence[RunResult]) -> list[RunKey]:
     """Return the runs by which a control and an arm that cost more than it are asked once more, side by side.
 
-    There are none where several repeats were declared, of which more than half decide, and none of a scenario whose
-    spare repeat stands for a run that did not come to an answer.
+    There are none where several repeats were declared, of which more than half decide, and none of runs whose spare
+    repeat stands for one that did not come to an answer.
     """
     if not declaration.has_spares or declaration.repeats > 1:
         return []
@@ -66,20 +66,25 @@ def of_what_was_replaced(
     """
     later = {_name(cost): cost for cost in costs_by_shipped_limits(declaration, in_place(declaration, results), again)}
     first = [run for run in results if not is_spare(declaration, run.key)]
-    replaced = {run.scenario for run in first if run.key in again}
+    replaced = {(run.scenario, run.arm) for run in first if run.key in again}
     return tuple(
         f"{cost.scenario}, of which a run was made again, first cost more on {cost.arm} than on {cost.control}: "
         f"{cost.description} {_both(cost)}, then {_both(later.get(_name(cost)))}."
         for cost in costs_by_shipped_limits(declaration, first)
-        if cost.over and cost.scenario in replaced
+        if cost.over and not replaced.isdisjoint(_cells(cost))
     )
 
 
 def _over(declaration: Declaration, results: Sequence[RunResult]) -> list[Cost]:
-    """Return what is over its limit by what was declared; of a scenario in which a run is asked again, nothing."""
+    """Return what is over its limit by what was declared; nothing of an arm or a control that is asked again anyway."""
     first = [run for run in results if not is_spare(declaration, run.key)]
-    unclear = {run.scenario for run in first if is_asked_again(run)}
-    return [cost for cost in costs_by_shipped_limits(declaration, first) if cost.over and cost.scenario not in unclear]
+    unclear = {(run.scenario, run.arm) for run in first if is_asked_again(run)}
+    found = costs_by_shipped_limits(declaration, first)
+    return [cost for cost in found if cost.over and unclear.isdisjoint(_cells(cost))]
+
+
+def _cells(cost: Cost) -> tuple[tuple[str, str], tuple[str, str]]:
+    return (cost.scenario, cost.control), (cost.scenario, cost.arm)
 
 
 def _name(cost: Cost) -> tuple[str, str, str, str]:

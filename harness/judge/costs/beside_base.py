@@ -48,10 +48,11 @@ def costs_of(
 
 
 def _costs(rounds: Sequence[Round], limits: Sequence[CostLimit], one_release: bool) -> Iterator[Cost]:
-    for name in sorted({name for each in rounds for name in each.base.measures}):
+    names = {name for each in rounds for run in (each.base, each.candidate) for name in run.measures}
+    for name in sorted(names):
         if found := limit_of(name, limits):
-            if measured := [each for each in rounds if each.has(name)]:
-                cost = _cost(measured, name, *found)
+            if measured := [each for each in rounds if each.has(name, found[0])]:
+                cost = _cost(measured, len(rounds), name, *found)
                 has_its_own = found[0].level and not one_release
                 yield replace(cost, over=False, not_judged="each release has its own level") if has_its_own else cost
             elif lacking := [each for each in rounds if each.lacks(name) and not found[0].may_lack]:
@@ -76,10 +77,10 @@ def _unmeasured(lacking: Sequence[Round], name: str, limit: CostLimit, descripti
     )
 
 
-def _cost(measured: Sequence[Round], name: str, limit: CostLimit, description: str) -> Cost:
+def _cost(measured: Sequence[Round], made: int, name: str, limit: CostLimit, description: str) -> Cost:
     compared = [(each, pair) for each in measured if (pair := each.comparable(name, limit))]
     judged = [pair for each, pair in compared if not _why_no_measure(each, limit)]
-    shown = judged or [pair for _, pair in compared] or [each.measured(name) for each in measured]
+    shown = judged or [pair for _, pair in compared] or [each.measured(name, limit) for each in measured]
     base = median(before for before, _ in shown)
     worse = sum(now > allowed(limit, before) for before, now in judged)
     first = measured[0]
@@ -96,6 +97,7 @@ def _cost(measured: Sequence[Round], name: str, limit: CostLimit, description: s
         over=2 * worse > len(judged),
         rounds=len(shown),
         not_judged="" if judged else _why_none(compared, limit),
+        unjudged=made - len(judged) if judged else 0,
     )
 
 

@@ -25,7 +25,7 @@ def reasons_of_costs(
     named = {(cost.scenario, cost.arm, cost.figure) for cost in over}
     slower = worse_figures(declaration.compared, runs, again)
     return (
-        *(_hold(_cell(cost), over_its_limit(cost)) for cost in over),
+        *(_over(cost) for cost in over),
         *(_hold(each.cell, each.sentence) for each in slower if (each.scenario, each.arm, each.name) not in named),
         *(_hold(CellName(claim.scenario, ""), sentence) for claim, sentence in _broken(declaration.claims, runs)),
     )
@@ -39,6 +39,15 @@ def _broken(claims: Sequence[Claim], runs: Sequence[RunResult]) -> Iterator[tupl
 
 def _cell(cost: Cost) -> CellName | None:
     return CellName(cost.scenario, cost.arm) if cost.scenario != EVERYWHERE else None
+
+
+def _over(cost: Cost) -> Reason:
+    """Return a HOLD; a question where one round is over the limit and the others could not be judged."""
+    if cost.rounds > 1 or not cost.unjudged:
+        return _hold(_cell(cost), over_its_limit(cost))
+    made = 1 + cost.unjudged
+    why = f"{over_its_limit(cost)}; that is one round of {made}, and the others cannot be judged by this figure"
+    return Reason(ReasonSource.FIGURES, Verdict.INCONCLUSIVE, _cell(cost), why)
 
 
 def _hold(cell: CellName | None, sentence: str) -> Reason:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.model.costs import CostLimit
@@ -23,17 +23,18 @@ class Round:
     candidate: RunResult
     apart: bool = False
 
-    def has(self, name: str) -> bool:
-        """Whether a figure was measured on both sides."""
-        return name in self.base.measures and name in self.candidate.measures
+    def has(self, name: str, limit: CostLimit) -> bool:
+        """Whether a figure is known of both sides: measured, or of what did not happen on one of them."""
+        sides = [name in run.measures for run in (self.base, self.candidate)]
+        return all(sides) or (any(sides) and limit.where_absent is not None)
 
     def lacks(self, name: str) -> bool:
         """Whether a figure of base was not measured of the candidate, although nothing ended it before that."""
         return name in self.base.measures and self.candidate.outcome is Outcome.PASSED
 
-    def measured(self, name: str) -> tuple[float, float]:
+    def measured(self, name: str, limit: CostLimit) -> tuple[float, float]:
         """Return base's figure and the candidate's, whatever they say of each other."""
-        return self.base.measures[name], self.candidate.measures[name]
+        return _of(self.base.measures, name, limit), _of(self.candidate.measures, name, limit)
 
     def comparable(self, name: str, limit: CostLimit) -> tuple[float, float] | None:
         """Return base's figure and the candidate's where they can be compared: a run that ended otherwise did others.
@@ -42,19 +43,26 @@ class Round:
         is done only after one of them has ended is not held against it.
         """
         if self.base.outcome.is_decided and self.base.label == self.candidate.label:
-            return self.measured(name)
+            return self.measured(name, limit)
         if not limit.any_outcome or not {self.base.outcome, self.candidate.outcome} <= _CARRIED_OUT:
             return None
         if self.base.by_phase and self.candidate.by_phase:
-            return self._where_both_were(name)
-        return self.measured(name) if self.base.outcome is Outcome.PASSED else None
+            return self._where_both_were(name, limit)
+        return self.measured(name, limit) if self.base.outcome is Outcome.PASSED else None
 
-    def _where_both_were(self, name: str) -> tuple[float, float] | None:
+    def _where_both_were(self, name: str, limit: CostLimit) -> tuple[float, float] | None:
         """Return the most of both in the phases that both reached, None where there is no such phase."""
         reached = self.base.by_phase.keys() & self.candidate.by_phase.keys()
         phases = [(self.base.by_phase[each], self.candidate.by_phase[each]) for each in reached]
-        pairs = [(base[name], candidate[name]) for base, candidate in phases if name in base and name in candidate]
+        known = [each for each in phases if all(name in side for side in each)]
+        if limit.where_absent is not None:
+            known = [each for each in phases if any(name in side for side in each)]
+        pairs = [(_of(base, name, limit), _of(candidate, name, limit)) for base, candidate in known]
         return (max(base for base, _ in pairs), max(candidate for _, candidate in pairs)) if pairs else None
+
+
+def _of(figures: Mapping[str, float], name: str, limit: CostLimit) -> float:
+    return figures[name] if name in figures or limit.where_absent is None else limit.where_absent
 
 
 def rounds_of(

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import comb
 
+from harness.base.chance import chance_of_so_many
 from harness.logs.compare.observed_run import Line, ObservedRun
 from harness.logs.compare.stock_runs import FLOOD_TIMES, LEAST_STOCK_RUNS, StockRuns, by_scenario, index
 from harness.logs.compare.tables import Assessment, Key, Place
@@ -63,7 +64,7 @@ class Stock:
             return None
         if rate.seen:
             return self._of_known(line, rate, found)
-        unknown = self._is_chance(place, line, logs=True) or (self._warns(line) and self._runs.troubled)
+        unknown = self._is_chance(place, line, logs=True) or (self._warns(line) and self._may_be_trouble(line))
         return self._unless(unknown, line, rate if unknown else self._beside_all(line, rate, found))
 
     def vanished(self, place: Place, key: Key, word: str = "") -> Judged | None:
@@ -92,14 +93,23 @@ class Stock:
         return self._unless(not is_fewer, line, rate)
 
     def unknown_sentences(self) -> list[str]:
-        """Return a sentence about the scenarios of which too few runs of base's jar are known; none where all are."""
+        """Return in sentences why warnings decide nothing: too few runs of base's jar are known, or this one is odd."""
         few = sorted(name for name in self._of if name not in self._runs.known)
-        if not few:
-            return []
-        return [
+        found = [
             f"Too few runs of base's jar are known ({LEAST_STOCK_RUNS} are enough) to tell what it logs by chance in "
             f"{', '.join(few)}: what the candidate warns of there decides nothing."
         ]
+        troubled = [
+            "Base warned here of what no known run of it did before: what the candidate warns of in about as few runs, "
+            "and base does not, decides nothing."
+        ]
+        return [*(found if few else ()), *(troubled if self._runs.troubles else ())]
+
+    def _may_be_trouble(self, line: Line) -> bool:
+        """Whether it is as rare among the candidate's runs as what troubles base's on this host."""
+        theirs, mine = self._runs.troubles, len(self._logged.get(line, ()))
+        runs = sum(map(len, self._of.values()))
+        return theirs > 0 and chance_of_so_many(mine, runs, theirs, self._runs.here) >= MOST_FALSE[True]
 
     def _unless(self, unknown: bool, line: Line, rate: StockRate) -> Judged:
         if unknown:

@@ -83,15 +83,21 @@ class StockRuns:
         """Return what each kind of node logged, at whatever level."""
         return [(line, logged) for line, logged in self._logged.items() if not line.level]
 
+    @property
+    def here(self) -> int:
+        """How many runs base has here."""
+        return len(self._here)
+
     @cached_property
-    def troubled(self) -> bool:
-        """Whether some of base's runs here warn of what no run before did: this host has troubles of its own.
+    def troubles(self) -> int:
+        """How many of base's runs here warn of the same, at most, that no run before did: troubles of this host.
 
         Asked are scenarios of which runs enough are known: of any other nobody knows what it always warns of.
         """
         before = frozenset(range(self._here.start))
         of_worse = (logged.keys() for line, logged in self._logged.items() if line.level == _WORSE and not line.word)
-        return any(self._is_chance_here(runs) for runs in of_worse if not runs & before)
+        found = (len(runs) for runs in of_worse if not runs & before and self._is_chance_here(runs))
+        return max(found, default=0)
 
     def _is_chance_here(self, logged: Set[int]) -> bool:
         """Whether base's runs here log something by chance: not all of them do, nor all of several of a scenario."""
