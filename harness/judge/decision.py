@@ -23,7 +23,6 @@ from harness.judge.costs.over_scenarios import costs_everywhere, in_too_few
 from harness.judge.costs.reasons import reasons_of_costs
 from harness.judge.expectations import of_stock
 from harness.judge.failed_stops import failed_stops, reasons_of_failed_stops
-from harness.judge.known_crashes import asked_again, reasons_of_what_was_asked_again
 from harness.judge.log_verdict import reasons_of_logs
 from harness.judge.metrics_kept import other_metrics, reasons_of_metrics
 from harness.judge.metrics_that_stand_still import reasons_of_standstill
@@ -32,6 +31,7 @@ from harness.judge.other_words import refusals_in_other_words
 from harness.judge.proof_verdict import mostly_excused, not_shown_by_runs, reasons_of_proof, untested
 from harness.judge.raft_steps import steps_not_read
 from harness.judge.reasons import GAPS, is_blocker, rests_on, worst
+from harness.judge.reruns import asked_again, reasons_of_what_was_asked_again
 from harness.judge.scenario_verdict import (
     RuledScenario,
     judged_runs,

@@ -9,9 +9,9 @@ from harness.base.extend import extended
 from harness.judge import sentences
 from harness.judge.as_claimed import check_of_stock, check_run, expected_of, standing_of
 from harness.judge.cells import fold_repeats, missing_cell
-from harness.judge.known_crashes import with_more_runs
 from harness.judge.reasons import rank
 from harness.judge.rerun import rerun_command
+from harness.judge.reruns import with_more_runs
 from harness.judge.table import Ruling, rule, weight_of_effect, weight_of_inertness
 from harness.model.arms import Arm, Role
 from harness.model.claims import Claim, Expected
