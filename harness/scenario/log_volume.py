@@ -17,6 +17,8 @@ _LEVELS = {"DEBUG": "debug", "INFO": "info", "WARN": "warn", "ERROR": "error", "
 _CHUNK = 2**20
 # A flood that is longer is counted by its beginning.
 _MOST_READ = 256 * _CHUNK
+# A node that lived for seconds logs its start, 30 lines a second.
+_LEAST_SECONDS = 20.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,19 +91,21 @@ def printed_lines(output: Path) -> int:
 
 
 def measures_of_logs(spans: Iterable[LoggedSpan], window: str = "") -> Mapping[str, float]:
-    """Return a second's lines and kilobytes by level, and all but those at DEBUG, by kind of node.
+    """Return a second's lines and kilobytes by level, and all but those at DEBUG, of the node of a kind that has most.
 
     Names begin with the window.
     """
-    by_kind: dict[str, list[LoggedSpan]] = defaultdict(list)
+    by_node: dict[tuple[str, Path], list[LoggedSpan]] = defaultdict(list)
     for span in spans:
-        by_kind[span.kind].append(span)
-    prefix = f"{window}_" if window else ""
-    return {
-        f"{prefix}{kind}_{name}": value
-        for kind, each in by_kind.items()
-        for name, value in _rates([volume_of(span) for span in each], sum(span.seconds for span in each)).items()
-    }
+        by_node[span.kind, span.log].append(span)
+    found: dict[str, float] = {}
+    for (kind, _), lives in by_node.items():
+        lived = sum(span.seconds for span in lives)
+        seconds = lived if window or lived <= 0 else max(lived, _LEAST_SECONDS)
+        for name, value in _rates([volume_of(span) for span in lives], seconds).items():
+            key = f"{window}_{kind}_{name}" if window else f"{kind}_{name}"
+            found[key] = max(found.get(key, 0.0), value)
+    return found
 
 
 def _rates(volumes: list[Volume], seconds: float) -> Mapping[str, float]:

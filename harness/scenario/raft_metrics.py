@@ -27,6 +27,7 @@ _GC = "gc-ms"
 _LIVE = "live"
 _DIRECT = "direct"
 _MEGABYTE = 2**20
+_LEAST_SECONDS = 20.0  # a node that lived for less may have had one collection in all
 _LATE_SECONDS = 0.5
 _LEAST_LINES = 4  # seconds in a role of which its metrics are told
 _MOST_BETWEEN_SECONDS = 5.0
@@ -207,13 +208,16 @@ def _elections(nodes: Sequence[NodeLines]) -> Mapping[str, float]:
 
 
 def _collections(nodes: Sequence[NodeLines]) -> Mapping[str, float]:
-    """Return which share of the time collections of the heap took, by kind of node, in percent."""
-    spent: dict[str, list[tuple[float, float]]] = defaultdict(list)
+    """Return which share of the time collections of the heap took in the node of a kind that has most, in percent."""
+    found: dict[str, float] = {}
     for node in nodes:
-        for one, other in _pairs(node, _GC):
-            spent[node.kind].append((other.numbers[_GC] - one.numbers[_GC], other.at - one.at))
-    sums = {kind: tuple(map(sum, zip(*each, strict=True))) for kind, each in spent.items()}
-    return {f"{kind}_gc_percent": round(ms / seconds / 10, 2) for kind, (ms, seconds) in sums.items() if seconds > 0}
+        pairs = [*_pairs(node, _GC)]
+        if pairs:
+            spent = sum(other.numbers[_GC] - one.numbers[_GC] for one, other in pairs)
+            seconds = max(sum(other.at - one.at for one, other in pairs), _LEAST_SECONDS)
+            name = f"{node.kind}_gc_percent"
+            found[name] = max(found.get(name, 0.0), round(spent / seconds / 10, 2))
+    return found
 
 
 def _pairs(node: NodeLines, *names: str) -> Iterator[tuple[FiguresLine, FiguresLine]]:

@@ -192,7 +192,7 @@ def test_what_a_node_logs_once_it_is_warm_is_counted(tmp_path):
         return len(record.events) > 1
 
     monitor = watched(record, cluster_of(node), logs)
-    assert monitor.measures()["voter_warn_lines_per_second"] > 2
+    assert monitor.measures()["voter_warn_lines_per_second"] > 0
     assert monitor.measures()["voter_info_lines_per_second"] == 0
 
 

@@ -1,5 +1,7 @@
 """How much nodes log: floods by level, stack traces by their bytes, in any log and of any size."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -58,19 +60,24 @@ def test_a_log_that_is_not_there_has_nothing(tmp_path):
     assert (sum(found.lines.values()), found.size) == (0, 0)
 
 
-def test_rates_are_of_all_nodes_of_a_kind_by_the_second_of_their_lives(logged):
-    span = logged(f"{STAMP}INFO a (x)\n" * 30, seconds=10.0)
-    other = LoggedSpan("voter", span.log, span.end, span.end, 5.0)
-    found = measures_of_logs([span, other])
-    assert found["voter_info_lines_per_second"] == 2.0
+def test_rates_are_those_of_the_node_of_a_kind_that_logs_most_over_all_its_lives(logged, tmp_path):
+    span = logged(f"{STAMP}INFO a (x)\n" * 30, seconds=25.0)
+    again, other = replace(span, start=span.end, seconds=5.0), replace(span, log=tmp_path / "another", seconds=90.0)
+    other.log.write_text(f"{STAMP}WARN a (x)\n" * 90)
+    found = measures_of_logs([span, again, replace(other, end=other.log.stat().st_size)])
+    assert (found["voter_info_lines_per_second"], found["voter_warn_lines_per_second"]) == (1.0, 1.0)
     assert found["voter_error_lines_per_second"] == found["voter_error_kilobytes_per_second"] == 0.0
     assert found["voter_info_kilobytes_per_second"] == found["voter_log_kilobytes_per_second"]
-    assert found["voter_log_kilobytes_per_second"] == pytest.approx(span.end / 15_000, abs=1e-3)
+    assert found["voter_log_kilobytes_per_second"] == pytest.approx(span.end / 30_000, abs=1e-3)
+
+
+def test_a_node_that_lived_for_seconds_is_no_flood_by_its_start(logged):
+    assert measures_of_logs([logged(f"{STAMP}INFO a (x)\n" * 40, seconds=1.0)])["voter_info_lines_per_second"] == 2.0
 
 
 def test_bytes_are_counted_as_operators_log_them_without_what_is_logged_at_debug(logged):
     found = measures_of_logs(
-        [logged(f"{STAMP}DEBUG {'x' * 5000} (x)\n" * 20 + f"{STAMP}INFO a (x)\n" * 100, seconds=1.0)]
+        [logged(f"{STAMP}DEBUG {'x' * 5000} (x)\n" * 400 + f"{STAMP}INFO a (x)\n" * 2000, seconds=20.0)]
     )
     assert found["voter_debug_kilobytes_per_second"] > 100
     assert found["voter_log_kilobytes_per_second"] == found["voter_info_kilobytes_per_second"] > 1

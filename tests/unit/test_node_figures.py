@@ -187,9 +187,12 @@ def test_events_of_a_restarted_node_are_not_taken_for_fewer():
     assert measures_of_lines([node((1, "leader", {**events, "controller-events": 9}), (2, "leader", events))]) == {}
 
 
-def test_collections_are_a_share_of_the_time():
+def test_collections_are_a_share_of_the_time_of_the_node_that_has_most_of_them():
     lines = [(at, "observer", {"gc-ms": ms}) for at, ms in ((1, 100), (3, 200), (40, 9000), (41, 9050))]
-    assert measures_of_lines([node(*lines, is_voter=False)]) == {"observer_gc_percent": 5.0}
+    busy = [(at, "observer", {"gc-ms": 50 * at}) for at in range(1, 32)]
+    short = node(*lines, is_voter=False)
+    assert measures_of_lines([short]) == {"observer_gc_percent": 0.75}, "of three seconds, as if they were twenty"
+    assert measures_of_lines([node(*busy, is_voter=False), short]) == {"observer_gc_percent": 5.0}
 
 
 def test_the_heap_is_what_the_last_collection_left_of_the_largest_in_each_role():
