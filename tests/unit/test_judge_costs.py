@@ -17,6 +17,7 @@ from harness.model.claims import Expected
 from harness.model.costs import CostLimit
 from harness.model.runs import Outcome, RunKey, RunResult, Verdict
 from harness.model.verdict import ClaimStatus, ReasonSource
+from harness.scenario.conditions.is_up import is_up
 
 BUSY = CostLimit("{role}_busy_percent", "the {role} took", "%", least=30, ratio=3, reason="r", any_outcome=True)
 TOTAL = CostLimit("total_seconds", "all took", "s", least=10, ratio=2, reason="r")
@@ -320,8 +321,8 @@ def test_every_shipped_limit_says_why_and_can_be_found_by_a_figure_of_its_form()
         ({"log_is_cut_seconds": 29.0}, {"log_is_cut_seconds": 45.0}, Verdict.SHIP),
         ({"waits_typical_seconds": 0.6}, {"waits_typical_seconds": 5.0}, Verdict.HOLD),
         ({"waits_typical_seconds": 0.6}, {"waits_typical_seconds": 1.3}, Verdict.SHIP),
-        ({"in_service_seconds": 5.0}, {"in_service_seconds": 45.0}, Verdict.HOLD),
-        ({"in_service_seconds": 7.1}, {"in_service_seconds": 18.0}, Verdict.SHIP),
+        ({"nodes_ready_seconds": 5.0}, {"nodes_ready_seconds": 45.0}, Verdict.HOLD),
+        ({"nodes_ready_seconds": 7.1}, {"nodes_ready_seconds": 18.0}, Verdict.SHIP),
         ({"answer_typical_milliseconds": 9.0}, {"answer_typical_milliseconds": 1900.0}, Verdict.HOLD),
         ({"answer_typical_milliseconds": 9.0}, {"answer_typical_milliseconds": 80.0}, Verdict.SHIP),
         ({"observer_lag_records": 4}, {"observer_lag_records": 200_000}, Verdict.HOLD),
@@ -511,3 +512,10 @@ def test_what_every_release_has_its_own_of_is_not_judged_between_two(one_release
     measured = runs([{"voter_threads": 70.0}], [{"voter_threads": 79.0}])
     (cost,) = costs_of([("stock", "jar")], measured, (LEVEL,), one_release=one_release)
     assert (cost.candidate, cost.over, cost.not_judged) == (79.0, over, why)
+
+
+def test_how_long_nodes_took_to_answer_has_a_limit_under_the_name_that_guards_give_it():
+    guard = is_up()
+    found = limit_of(f"{guard.name}_seconds", shipped_limits())
+    assert found is not None
+    assert (found[0].figure, found[0].least) == ("nodes_ready_seconds", 20)

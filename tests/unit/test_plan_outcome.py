@@ -208,8 +208,8 @@ def test_a_run_without_clients_has_no_figures_of_records():
 
 
 def test_guards_have_a_figure_for_each_kind_and_an_expectation_of_that_name_counts_before_them():
-    found = measures([], 1.0, {"b": 0.5}, guards={"in_service": 8.0, "b": 9.0})
-    assert found == {"node_cpu_seconds": 1.0, "in_service_seconds": 8.0, "b_seconds": 0.5}
+    found = measures([], 1.0, {"b": 0.5}, guards={"nodes_ready": 8.0, "b": 9.0})
+    assert found == {"node_cpu_seconds": 1.0, "nodes_ready_seconds": 8.0, "b_seconds": 0.5}
 
 
 def test_answers_are_those_of_the_slowest_client_that_knows_how_long_they_took():
