@@ -31,13 +31,17 @@ from versions_releases import (
 )
 
 from harness.base.errors import HarnessError
+from harness.base.text import cut
+from harness.judge.reasons import is_blocker
 from harness.model.operator_changes import Weight
 from harness.model.runs import Outcome
-from harness.model.verdict import VerdictRecord
+from harness.model.verdict import ReasonSource, VerdictRecord
 from harness.nightly.folder import read_night, verdicts_of
 from harness.nightly.night import Night
+from harness.report.markdown import plain
 
 PAGE = Path(__file__).parents[1] / "docs" / "versions.md"
+_MOST_TEXT = 240
 NAMED = ("turn1", "turn2", "new-mechanism")
 
 
@@ -163,6 +167,8 @@ def different(release: Release, base: Release) -> Iterator[str]:
         if cost.over
     ]
     yield from costs or ["no figure is over its limit"]
+    logs = [reason for record in release.beside for reason in record.reasons if reason.source is ReasonSource.LOGS]
+    yield from (plain(cut(each.sentence, _MOST_TEXT)) for each in logs if is_blocker(each))
     if release.changes:
         for each in (each for each in release.changes.figures if each.apart):
             yield f"{each.name}: {median(each.base):.3g} → {median(each.candidate):.3g} {each.unit}"

@@ -13,7 +13,7 @@ from harness.model.arms import Arm, Build, Flag, Kafka, Role
 from harness.model.costs import Cost
 from harness.model.kafka_inventory import Boot, KafkaInventory
 from harness.model.runs import Outcome, Verdict
-from harness.model.verdict import Check, JudgedRun
+from harness.model.verdict import Check, JudgedRun, Reason, ReasonSource
 from harness.rundir.directory import RunDirectory
 
 ROOT = Path(__file__).parents[2]
@@ -104,6 +104,11 @@ def test_what_is_different_from_3_9_1_is_told_and_what_is_not_is_said(versions, 
     assert "turn2 is PASSED, on 3.9.1 2 × " not in page
     assert "turn2 is PASSED, on 3.9.1 FAILED(observer_recovers); a poll takes in turn2: 2 → 90 ms." in page
     assert "**3.9.2** (SHIP): every scenario ends as on 3.9.1; no figure is over its limit." in page
+    warns = Reason(ReasonSource.LOGS, Verdict.HOLD, None, "busy-cluster: kafka logs a line at WARN, 116 times")
+    held = replace(verdict("4.0.2", run("turn2", "kafka", LOST)), reasons=(warns, replace(warns, weight=Verdict.SHIP)))
+    assert "no figure is over its limit; busy-cluster: kafka logs a line at WARN, 116 times." in page_of(
+        versions, tmp_path / "logs", {"a": held}
+    )
 
 
 def test_a_prediction_is_held_against_the_releases_that_it_is_about(versions, tmp_path):
