@@ -133,7 +133,7 @@ def others(release: Release) -> str:
     names = [each for each in release.scenarios if each not in (*NAMED, *FIXES)]
     rest = [each for each in names if set(release.labels(each)) != {str(Outcome.PASSED)}]
     failed = "".join(f"; {each}: {outcome(release.labels(each))}" for each in rest)
-    return f"{len(names) - len(rest)} of {len(names)} pass{failed}"
+    return f"{len(names) - len(rest)} of {len(names)} pass{failed}" if names else NOTHING
 
 
 def middle(values: Iterable[float], digits: int) -> str:
