@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from harness.base.archives import open_archive, read_entry
+from harness.base.manifests import MANIFEST
 
-_MANIFEST = "META-INF/MANIFEST.MF"
 _EARLIEST = (1980, 1, 1, 0, 0, 0)  # the zip format knows nothing earlier
 
 
@@ -19,7 +19,7 @@ def write_jar(entries: Mapping[str, bytes], path: Path) -> None:
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as jar:
-        for name in sorted(entries, key=lambda entry: (entry != _MANIFEST, entry)):
+        for name in sorted(entries, key=lambda entry: (entry != MANIFEST, entry)):
             entry = zipfile.ZipInfo(name, _EARLIEST)
             entry.create_system = 3
             entry.external_attr = 0o100644 << 16
