@@ -22,6 +22,18 @@ def beginnings(path: Path, start: int = 0, most: int = LINE_BYTES) -> Iterator[t
                 line = stream.readline(_CHUNK)
 
 
+def ended_lines(path: Path, start: int = 0, most: int = LINE_BYTES) -> Iterator[tuple[int, bytes]]:
+    """Yield where each line from the byte `start` on ends, and its first `most` bytes, without what has no end yet."""
+    with path.open("rb") as stream:
+        stream.seek(start)
+        while piece := stream.readline(most):
+            line = piece
+            while piece and not piece.endswith(b"\n"):
+                piece = stream.readline(_CHUNK)
+            if piece:
+                yield stream.tell(), line
+
+
 def last_line(*paths: Path) -> str:
     """Return the last line, or its beginning, of the first of these files that has one; empty where none has."""
     for path in paths:

@@ -2,7 +2,7 @@
 
 import tracemalloc
 
-from harness.base.tails import LINE_BYTES, beginnings, tail
+from harness.base.tails import LINE_BYTES, beginnings, ended_lines, tail
 
 
 def test_every_line_is_given_with_its_number(tmp_path):
@@ -44,3 +44,11 @@ def test_a_line_that_is_larger_than_memory_does_not_get_into_it(tmp_path):
         assert tracemalloc.get_traced_memory()[1] < 10 * 2**20
     finally:
         tracemalloc.stop()
+
+
+def test_where_a_line_ends_is_told_once_it_has_an_end(tmp_path):
+    log = tmp_path / "log"
+    log.write_bytes(b"one\ntwo is cut\nthree has no e")
+
+    assert list(ended_lines(log, most=6)) == [(4, b"one\n"), (15, b"two is")]
+    assert list(ended_lines(log, start=4, most=100)) == [(15, b"two is cut\n")]

@@ -16,6 +16,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import ClassVar
 
+from harness.base.tails import ended_lines
 from harness.cluster.cluster import Cluster
 from harness.cluster.node import Node, NodeState
 from harness.model.events import ErrorLogged
@@ -119,19 +120,15 @@ class ErrorLines(Monitor):
             return []
         offset, number = self._read.get(node, (0, 0))
         found: list[_Line] = []
-        with log.open("rb") as stream:
-            stream.seek(offset)
-            pending = b""
-            for raw in stream:
-                if not raw.endswith(b"\n"):
-                    break
-                if pending:
-                    found.append(_line(node, number, pending, raw))
-                offset, number = offset + len(raw), number + 1
-                pending = raw if _ERROR.match(raw) else b""
+        pending, begins = b"", offset
+        for end, raw in ended_lines(log, offset):
+            if pending:
+                found.append(_line(node, number, pending, raw))
+            pending, begins = raw if _ERROR.match(raw) else b"", offset
+            offset, number = end, number + 1
         if pending and self._waited.get(node) != offset:  # what stands below it may still be on its way
             self._waited[node] = offset
-            offset, number = offset - len(pending), number - 1
+            offset, number = begins, number - 1
         elif pending:
             found.append(_line(node, number, pending, b""))
         self._read[node] = (offset, number)
