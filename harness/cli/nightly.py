@@ -95,6 +95,7 @@ def nightly(
     from harness.model.waivers import load_waivers
     from harness.nightly.concluding import keep_waivers
     from harness.nightly.folder import NightFolder
+    from harness.nightly.history import read_history
     from harness.nightly.night import NightOptions
     from harness.nightly.night_matrix import load_matrix
     from harness.nightly.running import plan_night
@@ -125,6 +126,7 @@ def nightly(
         return 0
     if file:
         load_waivers(file)  # before anything runs
+    read_history(history)
     common.allow_networks()
     folder = common.new_run_dir(out, "night")
     common.begin(folder)
@@ -140,6 +142,7 @@ def _resume(folder: Path) -> int:
     from dataclasses import replace
 
     from harness.nightly.folder import NightFolder, read_night
+    from harness.nightly.history import read_history
     from harness.nightly.night_matrix import load_matrix
     from harness.nightly.running import requests_of
 
@@ -148,6 +151,7 @@ def _resume(folder: Path) -> int:
     read = load_matrix(options.matrix)
     waivers = place.waivers if place.waivers.is_file() else None
     requests = requests_of(night, replace(read, verifications=_for_this_machine(read, options, waivers)))
+    read_history(options.history)
     common.begin(folder)
     common.reporter().stage(f"{len(night.mine) - len(night.unanswered)} of {len(night.mine)} verifications have ended")
     return _run(night, requests, folder, options.history)
@@ -211,10 +215,12 @@ def merge(
     import shutil
 
     from harness.nightly.concluding import conclude
+    from harness.nightly.history import read_history
     from harness.nightly.merging import describe_missing
     from harness.nightly.merging import merge as merge_folders
 
     common.only_verifications(folders, "merged")
+    read_history(history)  # before a folder is made
     folder = common.new_run_dir(out, "merge")
     common.hold(folder)
     try:

@@ -10,7 +10,8 @@ from harness.base.text import cut
 from harness.model.arms import kafkas_compared
 from harness.model.findings import Finding, Significance
 from harness.model.proof import Proof, Severity
-from harness.model.verdict import CellState, Standing, VerdictRecord
+from harness.model.runs import Verdict
+from harness.model.verdict import CellState, ReasonSource, Standing, VerdictRecord
 
 PROOF = "proof"  # where findings of the proof stand instead of a scenario
 _TEMPLATE = 200
@@ -18,7 +19,10 @@ _TEMPLATE = 200
 
 @dataclass(frozen=True, slots=True)
 class NightCell:
-    """One cell of one verification: what it showed; `jars` stands for the jars that were compared."""
+    """One cell of one verification: what it showed; `jars` stands for the jars that were compared.
+
+    `logs_compared` is whether the logs of the verification were.
+    """
 
     verification: str
     scenario: str
@@ -27,6 +31,7 @@ class NightCell:
     standing: Standing
     unstable: bool
     jars: str
+    logs_compared: bool = True
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -37,6 +42,11 @@ class NightCell:
     def decided(self) -> bool:
         """Whether it says something of the build."""
         return self.standing in (Standing.AS_CLAIMED, Standing.NOT_AS_CLAIMED)
+
+    @property
+    def shows_findings(self) -> bool:
+        """Whether log findings would have shown in it."""
+        return self.decided and self.logs_compared
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +72,9 @@ def cells_of(verification: str, record: VerdictRecord) -> tuple[NightCell, ...]:
     """Return what every cell showed, in the order of the report."""
     beside = (digest for kafka in kafkas_compared(record.arms) or () for digest in kafka.others.values())
     jars = _digest(*(arm.build.jar_sha256 for arm in record.arms), *beside)
+    not_compared = any(
+        each.source is ReasonSource.LOGS and each.weight is Verdict.INCONCLUSIVE for each in record.reasons
+    )
     return tuple(
         NightCell(
             verification,
@@ -71,6 +84,7 @@ def cells_of(verification: str, record: VerdictRecord) -> tuple[NightCell, ...]:
             cell.standing,
             cell.state is CellState.UNSTABLE,
             jars,
+            not not_compared,
         )
         for scenario in record.scenarios
         for cell in scenario.cells
@@ -105,7 +119,7 @@ def compared(cells: Mapping[tuple[str, str, str], NightCell], found: NightFindin
     if found.scenario == PROOF:
         return any(key[0] == found.verification for key in cells)
     ends = ((found.verification, found.scenario, found.base), (found.verification, found.scenario, found.candidate))
-    return all(end in cells and cells[end].decided for end in ends)
+    return all(end in cells and cells[end].shows_findings for end in ends)
 
 
 def _found(verification: str, base: str, candidate: str, finding: Finding) -> NightFinding:

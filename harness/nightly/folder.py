@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,11 +9,9 @@ from pathlib import Path
 from harness.base.errors import HarnessError
 from harness.base.recordfile import RecordFile
 from harness.model.verdict import VerdictRecord
-from harness.nightly.night import SCHEMA, Night, NightOptions
+from harness.nightly.night import SCHEMA, VERIFICATION, Night, NightOptions
 from harness.rundir.directory import RunDirectory
 from harness.rundir.packed_inputs import translated
-
-_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,199}")  # a folder's name on any machine, and no way out of the night
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +99,7 @@ def read_night(folder: Path) -> Night:
     file = NightFolder(folder).night
     night = file.read()
     for name in (*(each.id for each in night.planned), *(each.id for each in night.ended)):
-        if not _ID.fullmatch(name):
+        if not VERIFICATION.fullmatch(name):
             raise HarnessError(f"{file.path} names a verification {name!r}, which is no name of a folder.")
     if unplanned := {each.id for each in night.ended} - {each.id for each in night.planned}:
         raise HarnessError(f"{file.path} says that {min(unplanned)} has ended, which nobody planned.")

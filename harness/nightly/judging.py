@@ -133,7 +133,7 @@ def _after_waivers(verification: str, record: VerdictRecord, waived: Waived) -> 
 
 
 def _is_waived(verification: str, record: VerdictRecord, reason: Reason, waived: Waived) -> bool:
-    """Whether a HOLD is about a scenario in which a waiver covers every cell that is not as claimed.
+    """Whether a HOLD is about a cell that a waiver covers, as one covers all that are not as claimed in its scenario.
 
     No waiver of an outcome excuses the jar, its logs or its figures.
     """
@@ -142,8 +142,8 @@ def _is_waived(verification: str, record: VerdictRecord, reason: Reason, waived:
         return False
     name = reason.cell.scenario
     cells = [cell for scenario in record.scenarios if scenario.name == name for cell in scenario.cells]
-    against = [cell.arm for cell in cells if cell.standing is Standing.NOT_AS_CLAIMED]
-    return bool(against) and all((verification, name, arm) in waived.cells for arm in against)
+    against = {cell.arm for cell in cells if cell.standing is Standing.NOT_AS_CLAIMED}
+    return all((verification, name, arm) in waived.cells for arm in {reason.cell.arm, *against})
 
 
 def _retries(concluded: Sequence[ConcludedVerification], verdicts: Mapping[str, VerdictRecord]) -> list[str]:

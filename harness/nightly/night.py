@@ -5,6 +5,7 @@ A *verification* is one combination of the matrix: one `harness verify`, in its 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -13,6 +14,7 @@ from harness.model.options import record_of
 from harness.model.request import Request
 
 SCHEMA = 2
+VERIFICATION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,199}")  # a folder's name on any machine, no way out of it
 
 
 class VerificationStatus(StrEnum):

@@ -20,11 +20,12 @@ from harness.base.toml import document_of
 from harness.model.proof import TestScope
 from harness.model.request import NO_CLAIMS, Request
 from harness.model.setup import Profile
+from harness.nightly.night import VERIFICATION
 
 BUNDLED = "bundled"
 _ARMS: Mapping[str, tuple[str, ...]] = {"both": (), "off": ("base", "off"), "on": ("base", "on")}
 _PATHS = ("jar", "dist", "base_jar", "base_dist", "sources", "config")
-_WORDS = ("git", "series", "base_kafka", "base_git", "base_series")
+_WORDS = ("series", "base_kafka", "base_series")
 _HINT = "docs/nightly.md describes the file."
 
 
@@ -68,7 +69,8 @@ def load_matrix(path: Path, environment: Mapping[str, str] = os.environ) -> Matr
 def expand(document: Mapping[str, Any], folder: Path, environment: Mapping[str, str]) -> tuple[Verification, ...]:
     """Return every combination that the `[[ask]]` tables name, in their order; `folder` is what paths are relative to.
 
-    Raises ValueError for a name that stands for nothing and for two tables that make the same verification.
+    Raises ValueError for a name that stands for nothing, for two tables that make the same verification, and for one
+    whose name no folder may have.
     """
     found = tuple(
         itertools.chain.from_iterable(_combinations(document, ask, folder, environment) for ask in document["ask"])
@@ -77,6 +79,11 @@ def expand(document: Mapping[str, Any], folder: Path, environment: Mapping[str, 
     twins = sorted({name for name in names if names.count(name) > 1})
     if twins:
         raise ValueError(f"{twins[0]} is there twice")
+    if odd := next((name for name in names if not VERIFICATION.fullmatch(name)), ""):
+        raise ValueError(
+            f"{odd[:60]}… of {len(odd)} characters is no name of a folder: letters, digits and ._+-, "
+            "200 of them at most; name a suite, or fewer scenarios in one table"
+        )
     known = document.get("seconds", {})
     unknown = sorted(set(known) - set(names))
     if unknown:
@@ -120,9 +127,17 @@ def _of_build(table: Mapping[str, Any], folder: Path) -> Request:
         builder=table.get("builder", Request().builder),
         tests=TestScope(table.get("tests", Request().tests)),
         coverage=table.get("coverage", Request().coverage),
+        git=_from(folder, table.get("git", "")),
+        base_git=_from(folder, table.get("base_git", "")),
         **{key: folder / table[key] for key in _PATHS if key in table},
         **{key: table[key] for key in _WORDS if key in table},
     )
+
+
+def _from(folder: Path, git: str) -> str:
+    """Return URL@REF, with the path of a repository on this machine relative to the matrix."""
+    url, at, ref = git.rpartition("@")
+    return f"{folder / url}@{ref}" if at and url and (folder / url).is_dir() else git
 
 
 def _java_home(document: Mapping[str, Any], jvm: str, environment: Mapping[str, str]) -> Path | None:

@@ -12,10 +12,12 @@ from collections.abc import Mapping, Sequence
 
 from harness.base.errors import HarnessError
 from harness.model.request import Request
+from harness.scenario.bounds import seconds
 
 _SLACK = 1.15  # a shard may take so many times its even part, for the sake of moving little
 _STAGES = 90.0  # seconds of a verification around its runs: build, proof, Spark
-_RUN = {"fast": 15.0, "production": 25.0}  # seconds of one run, two side by side, on two cores
+_SIDE_BY_SIDE = 2
+_RUN = {"fast": 15.0, "production": 25.0}  # seconds of one run, so many side by side, on two cores
 
 
 def parse_shard(text: str) -> tuple[int, int]:
@@ -29,12 +31,13 @@ def parse_shard(text: str) -> tuple[int, int]:
 def estimate(request: Request, suites: Mapping[str, int]) -> float:
     """Return the seconds that a verification is taken to last before anybody knows; `suites` counts scenarios."""
     scenarios = len(request.scenarios) or suites.get(request.suite, 1)
-    return _STAGES + _RUN[request.profile] * request.repeats * scenarios * (len(request.arms) or 3)
+    one = _RUN[request.profile] + (seconds(request.soak) / _SIDE_BY_SIDE if request.soak else 0.0)
+    return _STAGES + one * request.repeats * scenarios * (len(request.arms) or 3)
 
 
-def assign(seconds: Mapping[str, float], shards: int) -> dict[str, int]:
-    """Return the shard, from 1, of every verification; `seconds` is what each is taken to last, by id."""
-    weights = {name: _rounded(known) for name, known in seconds.items()}
+def assign(lasting: Mapping[str, float], shards: int) -> dict[str, int]:
+    """Return the shard, from 1, of every verification; `lasting` is what each is taken to last, by id."""
+    weights = {name: _rounded(known) for name, known in lasting.items()}
     bound = max(_SLACK * sum(weights.values()) / shards, max(weights.values(), default=0.0))
     loads = [0.0] * shards
     placed = {}

@@ -64,8 +64,15 @@ def finding_trends(
     trends = []
     for found in (*tonight, *gone):
         past = tuple(found.id in seen if compared(there, found) or found.id in seen else None for there, seen in nights)
-        trends.append(FindingTrend(found, _finding_trend(found.id in today, past), past))
+        looked = [(_jars(there, found), was) for (there, _), was in zip(nights, past, strict=True) if was is not None]
+        tonights_own = (_jars(tonights, found), found.id in today)
+        trends.append(FindingTrend(found, _finding_trend([*looked, tonights_own]), past))
     return tuple(each for each in trends if each.trend is not Trend.SAME)
+
+
+def _jars(cells: Mapping[tuple[str, str, str], NightCell], found: NightFinding) -> str:
+    """Return what stands for the jars that the verification of a finding compared in a night."""
+    return next((cell.jars for cell in cells.values() if cell.verification == found.verification), "")
 
 
 def _by_key(cells: Sequence[NightCell]) -> Mapping[tuple[str, str, str], NightCell]:
@@ -85,7 +92,7 @@ def _trend_of(cell: NightCell, decided: Sequence[NightCell]) -> Trend:
             return Trend.SAME
         case Standing.UNDECIDED:
             return Trend.UNDECIDED
-        case Standing.AS_CLAIMED | Standing.NOT_AS_CLAIMED if cell.unstable or _is_flaky([*decided, cell]):
+        case _ if cell.unstable or _is_flaky([(each.jars, each.standing) for each in (*decided, cell)]):
             return Trend.FLAKY
         case Standing.NOT_AS_CLAIMED:
             return Trend.RECURRING if failed == cell.outcome else Trend.NEW
@@ -93,19 +100,21 @@ def _trend_of(cell: NightCell, decided: Sequence[NightCell]) -> Trend:
             return Trend.FIXED if failed else Trend.SAME
 
 
-def _is_flaky(nights: Sequence[NightCell]) -> bool:
-    """Whether the same jars gave one answer, another and the first again: one change may be somebody's doing."""
-    recent = nights[-_WINDOW:]
-    pairs = itertools.pairwise(recent)
-    changes = sum(old.jars == new.jars and old.standing is not new.standing for old, new in pairs)
+def _is_flaky(answers: Sequence[tuple[str, object]]) -> bool:
+    """Whether the same jars gave one answer, another and the first again: one change may be somebody's doing.
+
+    `answers` are of the nights, oldest first, each with what stands for its jars.
+    """
+    pairs = itertools.pairwise(answers[-_WINDOW:])
+    changes = sum(old[0] == new[0] and old[1] != new[1] for old, new in pairs)
     return changes >= _FLAKY_CHANGES
 
 
-def _finding_trend(today: bool, past: Sequence[bool | None]) -> Trend:
-    looked = [*(each for each in past if each is not None), today][-_WINDOW:]
-    if sum(old != new for old, new in itertools.pairwise(looked)) >= _FLAKY_CHANGES:
+def _finding_trend(looked: Sequence[tuple[str, bool]]) -> Trend:
+    """Return a finding's trend by the nights that looked for it, tonight last, each with what stands for its jars."""
+    if _is_flaky(looked):
         return Trend.FLAKY
-    was = looked[-2] if len(looked) > 1 else False
+    was, today = (looked[-2][1] if len(looked) > 1 else False), looked[-1][1]
     if today:
         return Trend.RECURRING if was else Trend.NEW
     return Trend.FIXED if was else Trend.SAME

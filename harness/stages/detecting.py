@@ -16,7 +16,7 @@ from harness.model.runs import Verdict
 from harness.model.verdict import Reason, ReasonSource, VerdictRecord
 from harness.rundir.directory import RunDirectory
 from harness.stages.arm_kafka import parts_of_arms
-from harness.stages.build import build
+from harness.stages.declared_once import declare_once
 from harness.stages.judge import judge_run
 from harness.stages.lent_base import LentBase
 from harness.stages.prove import prove
@@ -53,7 +53,8 @@ class Detector:
         """
         directory = RunDirectory(suspect.folder)
         about = replace(suspect.about, without=self.without)
-        _declare(suspect, self.without, self.toolbox, self.reporter)
+        scope = TestScope.NONE if Part.TESTS in self.without else suspect.request.tests
+        declare_once(suspect.folder, replace(suspect.request, tests=scope), self.toolbox, self.reporter)
         _drop_what_others_found(directory, self.without)
         known = directory.detection.read_if_exists()
         if known is None:
@@ -117,19 +118,6 @@ def caught_in(record: VerdictRecord) -> tuple[Caught, ...]:
 
 def _caught(reason: Reason) -> Caught:
     return Caught(stage_of(reason), reason.sentence, reason.cell.scenario if reason.cell else "")
-
-
-def _declare(suspect: Suspect, without: Sequence[Part], toolbox: Toolbox, reporter: Reporter) -> None:
-    """Build what is to be noticed, unless that was done by the same request; which tests are run may differ."""
-    directory = RunDirectory(suspect.folder)
-    scope = TestScope.NONE if Part.TESTS in without else suspect.request.tests
-    request, before = replace(suspect.request, tests=scope), directory.request.read_if_exists()
-    if directory.declaration.exists and before and replace(before, tests=scope) == request:
-        directory.request.write(request)
-        return
-    shutil.rmtree(directory.path, ignore_errors=True)
-    directory.request.write(request)
-    build(directory.path, toolbox, reporter)
 
 
 def _drop_what_others_found(directory: RunDirectory, without: Sequence[Part]) -> None:

@@ -16,7 +16,7 @@ from harness.model.request import Request
 from harness.model.runs import RunKey
 from harness.rundir.directory import RunDirectory
 from harness.stages import run as run_stage
-from harness.stages.build import build
+from harness.stages.declared_once import declare_once
 from harness.stages.rules_digest import making_digest
 from harness.toolbox.toolbox import Toolbox
 
@@ -48,16 +48,9 @@ class LentBase:
 
 def prepare_base(folder: Path, request: Request, toolbox: Toolbox, reporter: Reporter) -> LentBase:
     """Run every scenario of a request on base alone, unless that was done by today's rules."""
-    directory, made_by = RunDirectory(folder), folder / "made-by"
-    wanted = replace(request, arms=(str(Role.BASE),))
-    known = directory.request.read_if_exists() == wanted and directory.declaration.exists
-    if not known or made_by.read_text(encoding="utf-8") != making_digest():
-        shutil.rmtree(folder, ignore_errors=True)
-        directory.request.write(wanted)
-        made_by.write_text(making_digest(), encoding="utf-8")
-        build(folder, toolbox, reporter)
+    declare_once(folder, replace(request, arms=(str(Role.BASE),)), toolbox, reporter, making_digest())
     run_stage.run(folder, toolbox, reporter)
-    return LentBase(directory, _decided(directory))
+    return LentBase(RunDirectory(folder), _decided(RunDirectory(folder)))
 
 
 def _decided(directory: RunDirectory) -> frozenset[str]:

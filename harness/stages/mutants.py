@@ -24,6 +24,7 @@ from harness.stages.rules_digest import digest_of_texts
 from harness.toolbox.toolbox import Toolbox
 
 RESULTS = "mutants.json"  # the sign of a table that can be gone on with
+BUILD = "build"  # what notices a jar that does not compile
 _CONTROL = "nothing-is-wrong"
 
 
@@ -100,7 +101,7 @@ def detect_one(about: Detection, patch: Patch, workshop: Workshop, detector: Det
     try:
         return detector.detect(workshop.suspect(about, [patch]))
     except CompileError as error:
-        return replace(about, caught=(Caught("build", error.message),))
+        return replace(about, caught=(Caught(BUILD, error.message),))
     except HarnessError as error:
         return replace(about, undecided=error.message)
 

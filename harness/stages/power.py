@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from datetime import UTC, datetime
 
+from harness.base.errors import HarnessError
 from harness.model.detection import Detection, Expected, Part
 from harness.model.power import SCHEMA, Noticed, Power
 from harness.model.request import DEFAULT_KAFKA, suite_of
 from harness.stages.detecting import Detector
 from harness.stages.growing import Growing
-from harness.stages.mutants import Workshop, detect_one
+from harness.stages.mutants import BUILD, Workshop, detect_one
 from harness.stages.power_data import power_file
 from harness.stages.rules_digest import judging_digest, making_digest
 
@@ -67,12 +68,21 @@ def _ask(kind: Growing, workshop: Workshop, detector: Detector, times: int) -> M
     while (size := next_to_ask(len(kind.sizes), _was_noticed(asked))) is not None:
         workshop.reporter.stage(kind.named(kind.sizes[size]))
         asked[size] = _each_time(kind, kind.sizes[size], workshop, detector, times)
-        workshop.reporter.report("noticed" if asked[size].caught else "not noticed")
+        workshop.reporter.report(_told(asked[size]))
     return asked
 
 
+def _told(found: Detection) -> str:
+    if found.undecided:
+        return f"not decided: {found.undecided}"
+    return "noticed" if found.caught else "not noticed"
+
+
 def _each_time(kind: Growing, size: float, workshop: Workshop, detector: Detector, times: int) -> Detection:
-    """Return the first detection of a size that is none, or the last of all."""
+    """Return the first detection of a size that is none, or the last of all.
+
+    Raises HarnessError for a template that does not compile: nothing was planted.
+    """
     patch = kind.write_patch(size, workshop.out / "patches")
     expected = Expected(kind.named(size), kind.by, kind.scenario)
     for time in range(1, times + 1):
@@ -81,6 +91,8 @@ def _each_time(kind: Growing, size: float, workshop: Workshop, detector: Detecto
         )
         if not found.caught:
             break
+        if found.caught[0].stage == BUILD:
+            raise HarnessError(f"{kind.named(size)} does not compile: {found.caught[0].said}", f"Mend {patch.path}.")
     return found
 
 
@@ -106,10 +118,18 @@ def _write(
         making=making_digest(),
         judging=judging_digest(),
         noticed=tuple(noticed),
-        unnoticed=tuple(kind.named(kind.sizes[-1]) for kind, _ in found if kind.kind not in {n.kind for n in noticed}),
+        unnoticed=tuple(_unnoticed(found, {each.kind for each in noticed})),
     )
     power_file(workshop.out / RESULTS).write(power)
     return power
+
+
+def _unnoticed(found: Sequence[tuple[Growing, Mapping[int, Detection]]], noticed: Set[str]) -> Iterator[str]:
+    """Yield the largest defect of each kind that was decided and never noticed."""
+    for kind, asked in found:
+        missed = [size for size, each in asked.items() if not each.caught and not each.undecided]
+        if kind.kind not in noticed and missed:
+            yield kind.named(kind.sizes[max(missed)])
 
 
 def _noticed(kind: Growing, asked: Mapping[int, Detection], times: int) -> Noticed | None:

@@ -41,7 +41,7 @@ def without_tox(commands) -> Iterator[str]:
     config.read(ROOT / "tox.ini")
     ran = {name: config[f"testenv:{name}"]["commands"].strip() for name in ("nightly", "verify")}
     for command in commands:
-        if re.search(r"-m (venv|pip) |apt-get ", command):
+        if re.search(r"-m (venv|pip) |apt-get |--notest$", command):
             continue
         command = re.sub(r"^\S*python3? -m tox exec -e \w+ -- ", "", command)
         yield re.sub(r"^\S*python3? -m tox -e (\w+) -- (.*)", lambda m: ran[m[1]].replace("{posargs}", m[2]), command)

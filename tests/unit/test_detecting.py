@@ -28,7 +28,7 @@ from harness.model.request import Request
 from harness.model.runs import Outcome, RunResult
 from harness.model.setup import Setup
 from harness.rundir.directory import RunDirectory
-from harness.stages import detecting, lent_base
+from harness.stages import declared_once, detecting, lent_base
 from harness.stages import run as run_stage
 from harness.stages.compared_logs import note_comparison
 from harness.stages.detecting import Detector, Suspect, catching, caught_in
@@ -48,8 +48,9 @@ class Bench:
         self.root, self.ran, self.jars, self.proved = root, [], {}, 0
         self.outcome: Callable[[str, str], Outcome] = lambda _scenario, _arm: Outcome.PASSED
         self.blocks: tuple[Difference, ...] = ()
-        for module in (detecting, lent_base):
-            monkeypatch.setattr(module, "build", self.build)
+        self.scenarios, self.series, self.here = SCENARIOS, "", {}
+        monkeypatch.setattr(declared_once, "build", self.build)
+        monkeypatch.setattr(declared_once, "read_inputs", self.inputs)
         monkeypatch.setattr(detecting, "prove", self.prove)
         monkeypatch.setattr(detecting, "compare_logs", self.compare)
         monkeypatch.setattr(detecting, "parts_of_arms", self.parts)
@@ -58,6 +59,10 @@ class Bench:
         for name in ("check_builds_and_java",):
             monkeypatch.setattr(detecting, name, lambda *_: None)
             monkeypatch.setattr(run_stage, name, lambda *_: None)
+
+    def inputs(self, *_):
+        scenarios = [SimpleNamespace(name=name) for name in self.scenarios]
+        return SimpleNamespace(scenarios=scenarios, setup=Setup("", series=self.series))
 
     def parts(self, arms, *_):
         return {arm.name: SimpleNamespace(profile="fast", line=line_of("3.9.1")) for arm in arms}
@@ -74,7 +79,7 @@ class Bench:
         arms = [Arm("stock", Role.BASE, builds["stock"], "absent"), Arm("jar", Role.ON, builds["jar"], "absent")]
         arms = arms[:1] if request.arms else arms
         RunDirectory(folder).setup.write(Setup(""))
-        declared = tuple(DeclaredScenario(name) for name in SCENARIOS)
+        declared = tuple(DeclaredScenario(name) for name in self.scenarios)
         RunDirectory(folder).declaration.write(
             Declaration(SCHEMA, "3.9.1", tuple(arms), declared, repeats=1, kind=CandidateKind.UNKNOWN)
         )
@@ -106,7 +111,7 @@ class Bench:
     def suspect(self, name: str, *by: str) -> Suspect:
         jar = self.root / f"{name}.jar"
         write_bytes(jar, name.encode())
-        request = Request(jar=jar, coverage=False)
+        request = Request(jar=jar, coverage=False, **self.here)
         return Suspect(Detection(name, "it", Expected("why", by)), self.root / "rows" / name, request)
 
     def detector(self, *without: Part) -> Detector:
@@ -208,6 +213,34 @@ def test_another_jar_of_the_same_name_is_run_anew(bench: Bench) -> None:
     assert len(bench.ran) == 4
 
 
+def test_what_joins_the_suite_is_asked_of_jars_that_are_known(bench: Bench) -> None:
+    suspect = bench.suspect("wrong", "scenarios")
+    assert bench.detector(*Part).detect(suspect).caught == ()
+    bench.scenarios = (*SCENARIOS, "new-mechanism")
+    bench.outcome = lambda name, arm: Outcome.FAILED if (name, arm) == ("new-mechanism", "jar") else Outcome.PASSED
+    assert [each.scenario for each in bench.detector(*Part).detect(suspect).caught] == ["new-mechanism"]
+
+
+def test_a_series_that_has_changed_is_built_and_run_anew(bench: Bench) -> None:
+    suspect, patch = bench.suspect("slow", "costs"), bench.root / "series" / "0001.patch"
+    write_text(patch, "one")
+    bench.series = str(patch.parent)
+    bench.detector(*Part).detect(suspect)
+    bench.ran.clear()
+    write_text(patch, "other")
+    bench.detector(*Part).detect(suspect)
+    assert [folder for folder, *_ in bench.ran] == ["base", "base", "slow", "slow", "slow", "slow"]
+
+
+def test_how_many_clusters_run_side_by_side_changes_nothing_that_was_found(bench: Bench) -> None:
+    suspect = bench.suspect("slow", "costs")
+    first = bench.detector(*Part).detect(suspect)
+    bench.ran.clear()
+    bench.here = {"jobs": 4, "offline": True}
+    assert bench.detector(*Part).detect(bench.suspect("slow", "costs")) == first
+    assert bench.ran == []
+
+
 def test_leaving_other_parts_out_proves_the_jar_and_keeps_its_runs(bench: Bench) -> None:
     suspect = bench.suspect("slow", "costs")
     bench.detector(*Part).detect(suspect)
@@ -225,7 +258,7 @@ def test_a_base_that_was_made_otherwise_is_not_lent(bench: Bench, monkeypatch) -
         built(folder, *rest)
         RunDirectory(folder).setup.write(Setup("", overlay={"a": "1"}))
 
-    monkeypatch.setattr(detecting, "build", build_with_settings)
+    monkeypatch.setattr(declared_once, "build", build_with_settings)
     with pytest.raises(HarnessError, match=r"cannot be lent: its plan was"):
         detector.detect(suspect)
 

@@ -101,6 +101,23 @@ def test_the_examples_make_the_image_to_build_in_run_the_night_and_merge_it():
     assert shown == [*ran, *ran, "harness verify", "harness pack"]
 
 
+@pytest.mark.parametrize("job", ["shard", "merge"])
+def test_the_harness_is_installed_before_a_workflow_calls_it(job):
+    assert_installed_first(workflow_commands(job))
+
+
+def test_the_harness_is_installed_before_each_agent_calls_it():
+    shard, merge = JENKINSFILE.read_text().split("stage('Merge')")
+    for stage in (shard, merge):
+        assert_installed_first(re.findall(r"\bsh '([^']*)'", stage))
+
+
+def assert_installed_first(lines):
+    """`tox exec` installs nothing: an environment that nobody has made before has no harness in it."""
+    calls = [line for line in lines if re.search(r"-m tox (exec )?-e nightly", line)]
+    assert calls[0].endswith("-m tox -e nightly --notest"), calls
+
+
 def test_what_the_run_is_packed_to_is_kept_whatever_the_verdict():
     steps = workflow(VERIFY_WORKFLOW)["jobs"]["verify"]["steps"]
     packs, uploads = (step for step in steps[-2:])

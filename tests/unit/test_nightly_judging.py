@@ -10,7 +10,7 @@ from nightly_sample import BROKEN, FAILED, STARTED, STARVED, document, night, sh
 from harness.base.errors import HarnessError
 from harness.model.findings import Significance, StockRate
 from harness.model.runs import Outcome, Verdict
-from harness.model.verdict import Reason, ReasonSource
+from harness.model.verdict import CellName, Reason, ReasonSource
 from harness.model.waivers import Waiver, WaiverKind, load_waivers
 from harness.nightly.history import PastNight
 from harness.nightly.judging import judge_night
@@ -131,6 +131,14 @@ def test_a_waived_outcome_does_not_excuse_a_warning_that_the_candidate_adds_to_t
     assert judged({"a": held}, waivers=[waiver()]).exit_code == 1
 
 
+def test_a_waiver_of_one_cell_does_not_excuse_a_hold_about_another_one_of_the_scenario():
+    off = document("ship", showing("turn1", "patched-off", Outcome.FAILED, "observer_recovers"))
+    waived = waiver(where="a/turn1/patched-off")
+    assert judged({"a": off}, waivers=[waived]).exit_code == 0
+    unstable = Reason(ReasonSource.EFFECT, Verdict.HOLD, CellName("turn1", "patched-on"), "patched-on is unstable.")
+    assert judged({"a": replace(off, reasons=(*off.reasons, unstable))}, waivers=[waived]).exit_code == 1
+
+
 def test_a_waiver_covers_that_cell_and_that_outcome_only():
     other = document(
         "ship",
@@ -177,6 +185,20 @@ def test_a_waiver_is_not_stale_while_its_cell_could_not_be_tested_or_the_night_i
     )
     part = judge_night(night("a", "b", shard=1, shards=2), {"a": SHIP}, (), [waiver(where="b/*/*")], TODAY)
     assert part.exit_code == 0
+
+
+def test_a_waiver_of_a_finding_is_not_stale_while_nothing_could_show_the_finding():
+    about = waiver(kind=WaiverKind.FINDING, where="a/turn2", what="is not there")
+    assert judged({"a": SHIP}, waivers=[about]).exit_code == 1, "its logs were compared"
+    gap = Reason(ReasonSource.LOGS, Verdict.INCONCLUSIVE, None, "The logs were not compared.")
+    blind = replace(SHIP, verdict=Verdict.INCONCLUSIVE, reasons=(gap,), contrasts=())
+    assert judged({"a": blind}, waivers=[about]).exit_code == 3
+    assert judged({"a": OPEN}, waivers=[about]).exit_code == 3
+
+
+def test_a_waiver_is_not_stale_where_the_host_does_not_support_what_it_is_about():
+    unable = document("ship", showing("turn2", "patched-on", Outcome.UNSUPPORTED))
+    assert judged({"a": unable}, waivers=[waiver()]).waived.faults == ()
 
 
 def test_findings_are_waived_by_a_part_of_their_template(tmp_path):

@@ -56,6 +56,19 @@ def test_every_combination_is_one_verification_with_an_id_that_says_what_it_is(l
     assert "mine_on_temurin-17_production_bootstrap" in names
 
 
+def test_a_verification_whose_name_no_folder_may_have_is_refused_before_anything_runs(load):
+    many = ", ".join(f'"chaos-{seed}"' for seed in range(11, 32))
+    with pytest.raises(HarnessError, match=r"of \d{3} characters is no name of a folder"):
+        load(SMALL.replace('suites = ["bootstrap"]', f"scenarios = [{many}]"))
+
+
+def test_a_repository_on_this_machine_is_named_from_the_matrix(load, tmp_path):
+    (tmp_path / "kafka").mkdir()
+    for git in ("kafka@trunk", "https://example.org/kafka@trunk"):
+        (one, *_) = load(SMALL.replace('jar = "jars/my.jar"', f'git = "{git}"')).verifications
+        assert one.request.git == (f"{tmp_path}/{git}" if git[0] == "k" else git)
+
+
 def test_a_verification_is_a_request_with_paths_from_the_matrix_and_java_from_the_environment(load, tmp_path):
     found = {each.id: each.request for each in load(SMALL, JAVA_17="/opt/17").verifications}
     request = found["mine_on_temurin-17_production_bootstrap"]

@@ -231,3 +231,14 @@ def test_a_folder_in_the_way_that_is_a_night_says_how_to_go_on_with_it(harness, 
     code, _, err = harness("nightly", "--matrix", "matrix.toml", "--out", cut_short)
     assert code == 2
     assert "go on with this one: harness nightly --resume" in " ".join(err.split())
+
+
+@pytest.mark.parametrize("command", [("nightly", "--matrix", "matrix.toml"), ("merge", "a-night", "--out", "merged")])
+def test_a_history_that_cannot_be_read_is_told_before_anything_is_done(harness, verifications, tmp_path, command):
+    (tmp_path / "a-night").mkdir()
+    (tmp_path / "history.jsonl").write_text('{"schema": 1}\n')
+    code, _, errors = harness(*command, "--history", "history.jsonl")
+    assert (code, verifications.names()) == (2, [])
+    assert "history.jsonl, line 1" in errors
+    assert not (tmp_path / "out").exists()
+    assert not (tmp_path / "merged").exists()

@@ -143,8 +143,19 @@ def test_a_finding_is_not_gone_when_one_of_its_arms_could_not_be_tested():
     assert finding_marks([found("old")], declaration(found("old")), declaration(stock=OPEN)) == {"old": Trend.RECURRING}
 
 
+def test_a_finding_is_not_gone_when_no_logs_were_compared():
+    blind = tuple(replace(each, logs_compared=False) for each in declaration().cells)
+    assert finding_marks([], declaration(found("old")), cells=blind) == {}
+
+
 def test_a_finding_that_comes_and_goes_is_flaky():
     assert finding_marks([found("x")], declaration(found("x")), declaration()) == {"x": Trend.FLAKY}
+
+
+def test_a_finding_that_another_jar_brings_back_is_new():
+    there, away = declaration(found("x")), declaration()
+    other = replace(away, cells=tuple(replace(each, jars="another") for each in away.cells))
+    assert finding_marks([found("x")], there, other) == {"x": Trend.NEW}
 
 
 def test_findings_of_logs_and_proof_have_ids_that_stay():

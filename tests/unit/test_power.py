@@ -134,7 +134,10 @@ def asked(monkeypatch, tmp_path: Path):
             tried.append(about.name)
             run.scenarios.add(about.expected.scenario)
             size, number = about.name.split("-")[1:]
-            caught = (Caught("costs", "it costs", "idle"),) if shows(float(size), int(number)) else ()
+            shown = shows(float(size), int(number))
+            if isinstance(shown, Detection):
+                return replace(about, caught=shown.caught, undecided=shown.undecided)
+            caught = (Caught("costs", "it costs", "idle"),) if shown else ()
             return Detection(about.name, about.does, about.expected, caught)
 
         monkeypatch.setattr(power_stage, "detect_one", detect_one)
@@ -180,6 +183,17 @@ def test_a_kind_that_is_never_noticed_is_named_with_its_largest_size(asked) -> N
     power, _ = asked(lambda *_: False)
     assert (power.noticed, power.unnoticed) == ((), ("a stall of 1.6 s",))
     assert "Never noticed: a stall of 1.6 s." in curve(power)
+
+
+def test_a_template_that_does_not_compile_is_no_defect_that_was_noticed(asked) -> None:
+    broken = Detection("", "", caught=(Caught("build", "cannot find symbol"),))
+    with pytest.raises(HarnessError, match=r"a stall of 0.4 s does not compile: cannot find symbol"):
+        asked(lambda *_: broken)
+
+
+def test_a_kind_of_which_nothing_was_decided_is_not_said_to_go_unnoticed(asked) -> None:
+    power, _ = asked(lambda *_: Detection("", "", undecided="The disk is full."))
+    assert (power.noticed, power.unnoticed) == ((), ())
 
 
 POWER = Power(
