@@ -21,8 +21,8 @@ _MANY = 100  # records
 
 
 @dataclass(frozen=True, slots=True)
-class _Sent:
-    """What became of the records of one run."""
+class Sent:
+    """What became of the records of one run, or of one client."""
 
     acknowledged: int
     failed: int
@@ -37,6 +37,11 @@ class _Sent:
     def share(self) -> float:
         """The share that was acknowledged, of all."""
         return self.acknowledged / self.total
+
+    @property
+    def is_many(self) -> bool:
+        """Whether there are so many that their share says something."""
+        return self.total >= _MANY
 
     @property
     def others(self) -> str:
@@ -63,22 +68,23 @@ def _judged(result: RunResult, base: Sequence[RunResult]) -> RunResult:
     return failed if reason else result
 
 
+def far_fewer(sent: Sent, base: Sent) -> bool:
+    """Whether so many less were acknowledged than on base that it is no noise."""
+    return sent.share <= base.share - _MARGIN
+
+
 def _too_few(base: Sequence[RunResult], result: RunResult) -> str:
     """Return that far fewer records were acknowledged than in base's worst run; empty where that is not so."""
     before, now = [sent for run in base if (sent := _sent(run))], _sent(result)
-    if not before or not now or (result.outcome is Outcome.FAILED and not all(map(_is_telling, (*before, now)))):
+    if not before or not now or (result.outcome is Outcome.FAILED and not all(each.is_many for each in (*before, now))):
         return ""
     worst = min(before, key=lambda sent: sent.share)
-    if now.share > worst.share - _MARGIN:
+    if not far_fewer(now, worst):
         return ""
     return f"{now} records were acknowledged, against {worst} in base's worst run: {now.others}"
 
 
-def _is_telling(sent: _Sent) -> bool:
-    return sent.total >= _MANY
-
-
-def _sent(run: RunResult) -> _Sent | None:
+def _sent(run: RunResult) -> Sent | None:
     """Return what became of a run's records; None where it sent none."""
-    sent = _Sent(*(int(run.measures.get(f"{what}_records", 0)) for what in ("acked", "failed", "unanswered")))
+    sent = Sent(*(int(run.measures.get(f"{what}_records", 0)) for what in ("acked", "failed", "unanswered")))
     return sent if sent.total else None

@@ -25,7 +25,7 @@ from harness.rollout.builds import BASE, CANDIDATE, DIES_ON_LOAD
 from harness.rollout.finalising import FEATURES_SCRIPT
 from harness.rollout.nodes import in_words
 from harness.rollout.rehearsals import CONTROL, FINALISED, FORWARD_AND_BACK, RESTART_FINALISED
-from harness.rollout.rollout_verdict import outcome_of
+from harness.rollout.rollout_verdict import outcome_of, stopping_turn
 from harness.rollout.runbook import Runbook, runbook
 from harness.rollout.script_calls import IN_SHELL
 from harness.rundir.journal import Entry
@@ -184,7 +184,7 @@ def _noticed(found: RolloutVerdict) -> tuple[str, ...]:
     turns = [turn for each in found.rehearsals for turn in each.turns]
     if not turns:
         return ()
-    promised = sum(client.acknowledged for each in found.rehearsals for client in each.clients if client.binding)
+    promised, unread = promised_by(found.rehearsals)
     budgets = [each.budget_seconds for each in found.rehearsals if each.budget_seconds]
     checks = sum(len(turn.before) + len(turn.after) for turn in turns)
     passed = [each for each in found.rehearsals if outcome_of(each) is RolloutOutcome.PASSED]
@@ -192,7 +192,7 @@ def _noticed(found: RolloutVerdict) -> tuple[str, ...]:
     known = ", and what base's own roll writes is known" if any(each.name == CONTROL for each in passed) else ""
     return (
         f"A node that crashes, or a cluster that does not heal: {counted(len(turns), 'turn')}, {checks} {_CHECKS}.",
-        *([f"Something acknowledged that is gone: {promised} were looked for at the end."] if promised else []),
+        *([f"Something acknowledged that is gone: {promised} were looked for at the end{unread}."] if promised else []),
         *([f"A client that waits too long: {min(budgets):.0f} s were allowed."] if budgets else []),
         f"A new ERROR line: those of every node were read{known}.",
         *(["A jar that dies on load: one was installed, and stopped the roll."] if dies else []),
@@ -229,7 +229,7 @@ def _finish(found: RolloutVerdict, limits: Limits) -> FinishView | None:
 def _stop(rehearsals: Sequence[Rehearsal], limits: Limits) -> StopView | None:
     """Return the first stop of a rehearsal that should have gone on."""
     for found in rehearsals:
-        turn = next((turn for turn in found.turns if turn.stopped), None)
+        turn = stopping_turn(found)
         if turn and outcome_of(found) is RolloutOutcome.STOPPED:
             return StopView(found.name, replace(turn, stopped=cut(turn.stopped, limits.text)), _quotes(found, limits))
     return None
@@ -237,9 +237,16 @@ def _stop(rehearsals: Sequence[Rehearsal], limits: Limits) -> StopView | None:
 
 def _lost(rehearsals: Sequence[Rehearsal]) -> str:
     """Return what became of everything that clients were promised."""
-    promised = sum(client.acknowledged for each in rehearsals for client in each.clients if client.binding)
+    promised, unread = promised_by(rehearsals)
     lost = sum(each.lost for each in rehearsals)
-    return f"{lost} of {promised} acknowledged lost" if promised else "none reported"
+    return f"{lost} of {promised} acknowledged lost{unread}" if promised else f"none reported{unread}"
+
+
+def promised_by(rehearsals: Sequence[Rehearsal]) -> tuple[int, str]:
+    """Return how much that clients were promised was looked for, and in words how much could not be."""
+    binding = [client for each in rehearsals for client in each.clients if client.binding]
+    unread = sum(client.acknowledged for client in binding if client.unread)
+    return sum(each.acknowledged for each in binding) - unread, f", {unread} could not be checked" if unread else ""
 
 
 def _is_odd(client: ClientReport) -> bool:

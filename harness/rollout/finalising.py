@@ -97,11 +97,16 @@ class TryDowngrade:
 class NoteNoWayBack:
     """Where the roll was stopped after the features were finalised, base is put on no node any more."""
 
+    plan: FeaturePlan
     description: str = "note whether there still is a way back"
 
     def perform(self, world: World) -> None:
-        """Note that there is none."""
-        if FINALISED_AT in world.marks:
+        """Note that there is none; where every node still names base's levels, as when it was refused, there is."""
+        if FINALISED_AT not in world.marks:
+            return
+        if FeaturesAre(levels_of(self.plan)[0]).sample(world).ok:
+            del world.marks[FINALISED_AT]
+        else:
             world.note("the roll was stopped with the features finalised: base is put on no node any more")
 
 

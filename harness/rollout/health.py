@@ -7,7 +7,7 @@ an observer of the metadata quorum: it may have lost the quorum while every part
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from harness.cluster.partitions import Partition
@@ -159,15 +159,26 @@ def _shows_nothing(output: str, _: Health) -> bool:
     return not output
 
 
+def _shows_those_at_min_isr(output: str, health: Health) -> bool:
+    shown = {f"{row['Topic']}-{row['Partition']}" for row in _rows(output)}
+    return shown == {each.name for each in health.partitions if len(each.isr) == each.min_isr}
+
+
+def _rows(output: str) -> Iterator[dict[str, str]]:
+    """Yield what kafka-topics.sh prints of each partition."""
+    for line in output.splitlines():
+        if "\tPartition: " in line:
+            yield dict(re.findall(r"(\w+): (\S+)", line))
+
+
 def _shows_no_reassignment(output: str, _: Health) -> bool:
     return "No partition reassignments found" in output
 
 
 def _shows_leaders(output: str, health: Health) -> bool:
-    rows = (dict(re.findall(r"(\w+): (\S+)", line)) for line in output.splitlines() if "\tPartition: " in line)
     shown = {
         f"{row['Topic']}-{row['Partition']}": (int(row["Leader"]), int(row["Replicas"].partition(",")[0]))
-        for row in rows
+        for row in _rows(output)
         if row["Leader"].isdigit()
     }
     return shown == {each.name: (each.leader, each.replicas[0]) for each in health.partitions}
@@ -310,7 +321,7 @@ MIN_ISR_SURVIVES = RollCheck(
     _min_isr_survives,
     AT_MIN_ISR,
     "no partition with node {node} among its Isr, but for those whose Isr are all of their Replicas",
-    _shows_nothing,
+    _shows_those_at_min_isr,
     _NODE_NOT_NEEDED,
 )
 NO_REASSIGNMENT = RollCheck(
@@ -355,6 +366,13 @@ BEFORE = (
 # What the stop of a node that is sick could harm: nothing else of these can be met while it runs.
 OF_A_STOP = (ONE_ACTIVE_CONTROLLER, QUORUM_SURVIVES, MIN_ISR_SURVIVES)
 AFTER = (ALL_ANSWER, ONE_ACTIVE_CONTROLLER, BROKERS_UNFENCED, VOTERS_CAUGHT_UP, ISR_FULL, OBSERVERS_FOLLOW)
+
+
+def without_a_spare(health: Health) -> str:
+    """Return the partitions of which none is to spare, whatever is waited for; empty where there are none."""
+    return _partitions(
+        [each for each in health.partitions if len(each.replicas) <= each.min_isr], lambda each: each.name
+    )
 
 
 def problem_of(check: RollCheck, health: Health, node: int) -> str:

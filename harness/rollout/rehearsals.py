@@ -9,7 +9,7 @@ from functools import partial
 from harness.base.errors import HarnessError, unknown
 from harness.model.features import FeaturePlan
 from harness.rollout.builds import BASE, CANDIDATE, DIES_ON_LOAD, WITH_KEY, WITH_KEY_LEFT
-from harness.rollout.checks import HasCrashed, RefusedByChecks, safe_to_stop
+from harness.rollout.checks import HasCrashed, LeaderRuns, RefusedByChecks, safe_to_stop
 from harness.rollout.finalising import levels_of
 from harness.rollout.roll import Roll, RollConfig
 from harness.rollout.roll_steps import BeginTurn, EndTurn, ForgetErrors, TryCommands, WarnOfKeyLeft
@@ -63,6 +63,7 @@ def _half_way_and_back(roll: Roll) -> None:
     plan = roll.plan
     roll.all_but_the_leader("forward, but for the active controller", CANDIDATE)
     with plan.phase("base leads the candidate"):
+        plan.guard(LeaderRuns(BASE), within="30s")
         roll.soak(_SOAK_SECONDS)
     with plan.phase("the candidate leads base"):
         roll.change_leader(CANDIDATE)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from harness.base.text import ordinal
 from harness.cluster.topology import Topology
+from harness.model.outcome_names import STOPS_ON_SIGTERM
 from harness.rollout.builds import BASE
 from harness.rollout.checks import (
     ClientsServed,
@@ -124,7 +125,7 @@ class Roll:
         with self.plan.phase(f"preferred leaders after: {phase}"):
             self.plan.do(ElectPreferredLeaders(self.config.tools))
             self.plan.expect(preferred_leaders(), within=_LEADERS, named="preferred_leaders")
-            self.still_serving()
+            self.all_well()
 
     def all_but_the_leader(self, phase: str, build: str) -> None:
         """Take every node's turn but that of the active controller, which would come last."""
@@ -157,36 +158,47 @@ class Roll:
         plan.do(BeginTurn(node, build))
         plan.expect(safe_to_stop(node), within=_BEFORE, named="safe_to_stop")
         plan.do(stop(node))
+        self._has_stopped(node)
         self._swap(node, build, killed=killed)
         self._back_in_service(node)
 
-    def bring_back(self, node: NodeRef, build: str, *, is_sick: bool = False) -> None:
+    def bring_back(self, node: NodeRef, build: str, *, is_sick: bool = False, after_a_stop: bool = False) -> None:
         """Take the turn of a node that may be down: then nothing is checked before it.
 
-        Of one that `is_sick` only that is checked which its stop could harm.
+        Of one that `is_sick` only that is checked which its stop could harm. `after_a_stop` of the roll, what has
+        stopped it must not stop the way back as well: how nodes of the candidate end, how long clients wait for them
+        and what they log is not judged any more.
         """
         plan = self.plan
         plan.do(BeginTurn(node, build))
         with plan.only_if(IsReady(node)):
             before = stop_harms_nobody(node) if is_sick else safe_to_stop(node)
             plan.expect(before, within=_BEFORE, named="safe_to_stop")
+            plan.do(stop(node))
+            if not after_a_stop:
+                self._has_stopped(node)
         plan.do(stop(node), when=runs(node))
         self._swap(node, build)
-        self._back_in_service(node)
+        self._back_in_service(node, judged=not after_a_stop)
+
+    def _has_stopped(self, node: NodeRef) -> None:
+        self.plan.expect(StoppedGracefully(node), within="0s", named=STOPS_ON_SIGTERM)
 
     def _swap(self, node: NodeRef, build: str, *, killed: bool = False) -> None:
         """Install the build on a node that was stopped, start it; with `killed`, end it in the middle of its start."""
         plan = self.plan
-        plan.expect(StoppedGracefully(node), within="0s", named="stops_on_sigterm")
         if build:
             plan.do(install(node, build), when=RunsAnother(node, build))
         plan.do(start(node))
         if killed:
             plan.do(kill(node, after=_KILLED_AFTER), start(node))
 
-    def _back_in_service(self, node: NodeRef) -> None:
+    def _back_in_service(self, node: NodeRef, *, judged: bool = True) -> None:
         self.plan.expect(in_service(node), within=_AFTER, named="back_in_service")
-        self.all_well()
+        if judged:
+            self.all_well()
+        else:
+            self.still_serving()
         self.plan.do(EndTurn())
 
     def still_serving(self) -> None:
@@ -223,14 +235,18 @@ class Roll:
         choose: Callable[[World], int | None],
         description: str,
         *,
-        first_is_sick: bool = False,
+        after_a_stop: bool = False,
     ) -> None:
-        """Take the turns of nodes as long as there is one to choose, at most every node's."""
+        """Take the turns of nodes as long as there is one to choose, at most every node's.
+
+        `after_a_stop` of the roll, which the first of them may have caused.
+        """
         for number, _ in enumerate(self.config.topology.node_ids, 1):
             with self.plan.only_if(NodesLeft(choose, description)):
                 name = _name(number, phase)
                 node = self.plan.bind(name, f"choose the {name}: {description}", certainly(choose))
-                self.bring_back(node, build, is_sick=first_is_sick and number == 1)
+                is_sick = after_a_stop and number == 1
+                self.bring_back(node, build, is_sick=is_sick, after_a_stop=after_a_stop)
 
     def finalise(self) -> None:
         """Finalise the features, and see that every node knows and that clients are served."""
@@ -260,10 +276,10 @@ class Roll:
                 self.still_serving()
                 plan.do(ForgetErrors())
                 if self.config.finalising is not None:
-                    plan.do(NoteNoWayBack())
+                    plan.do(NoteNoWayBack(self.config.finalising.plan))
         with plan.afterwards(), plan.phase("the way back"):
             description = "one that is down, else the last one rolled"
-            self.some("the way back", BASE, first_to_bring_back, description, first_is_sick=True)
+            self.some("the way back", BASE, first_to_bring_back, description, after_a_stop=True)
 
 
 def _name(number: int, phase: str) -> str:

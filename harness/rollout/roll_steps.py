@@ -9,7 +9,7 @@ from harness.cluster.node import NodeState
 from harness.model.events import TurnEnded, TurnStarted
 from harness.rollout.checks import TURN, pauses_since
 from harness.rollout.commands import Tools, try_call, try_checks
-from harness.rollout.health import AFTER, BEFORE, PREFERRED_LEADERS
+from harness.rollout.health import AFTER, BEFORE, PREFERRED_LEADERS, without_a_spare
 from harness.rollout.nodes import roles_of
 from harness.rollout.script_calls import ELECTION
 from harness.rollout.snapshot import snapshot
@@ -119,6 +119,8 @@ class TryCommands:
             world.write(tried)
             if not tried.agrees:
                 world.note(f"`{tried.command}` did not show what the protocol says (exit {tried.exit_code})")
+        if bare := without_a_spare(seen):
+            world.note(f"no replica is to spare, so that writes stop while a node restarts that has one: {bare}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import assert_never
 
-from harness.model.rollout import Rehearsal, RolloutOutcome
+from harness.model.outcome_names import STOPS_ON_SIGTERM
+from harness.model.rollout import Rehearsal, RolloutOutcome, Turn
 from harness.model.runs import Outcome
-from harness.rollout.builds import CANDIDATE, WITH_KEY
+from harness.rollout.builds import CANDIDATE, DIES_ON_LOAD, WITH_KEY
 from harness.rollout.rehearsals import CONTROL, FINALISED, FORWARD_AND_BACK
 
 
@@ -46,7 +47,14 @@ def ran_the_candidate(rehearsal: Rehearsal) -> bool:
 
 
 def _reasons(rehearsals: Sequence[Rehearsal], outcome: RolloutOutcome) -> tuple[str, ...]:
-    return tuple(f"{each.name}: {each.result.reason}" for each in rehearsals if outcome_of(each) is outcome)
+    return tuple(
+        f"{each.name}: {_before(each)}{each.result.reason}" for each in rehearsals if outcome_of(each) is outcome
+    )
+
+
+def _before(rehearsal: Rehearsal) -> str:
+    failed = rehearsal.result.outcome is Outcome.FAILED
+    return "" if not failed or _left_base(rehearsal) else "before any node had left base: "
 
 
 def may_begin(name: str, found: Sequence[Rehearsal]) -> bool:
@@ -55,16 +63,32 @@ def may_begin(name: str, found: Sequence[Rehearsal]) -> bool:
 
 
 def outcome_of(rehearsal: Rehearsal) -> RolloutOutcome:
-    """Return what one rehearsal weighs; one that failed before the first node's turn says nothing of the candidate."""
+    """Return what one rehearsal weighs; one that failed before any node had left base says nothing of the candidate."""
     match rehearsal.result.outcome:
         case Outcome.PASSED:
             return RolloutOutcome.PASSED
         case Outcome.FAILED:
-            return RolloutOutcome.STOPPED if rehearsal.turns else RolloutOutcome.INCONCLUSIVE
+            return RolloutOutcome.STOPPED if _left_base(rehearsal) else RolloutOutcome.INCONCLUSIVE
         case Outcome.INCONCLUSIVE | Outcome.BROKEN | Outcome.UNSUPPORTED:
             return RolloutOutcome.INCONCLUSIVE
         case never:
             assert_never(never)
+
+
+def _left_base(rehearsal: Rehearsal) -> bool:
+    """Whether a node had stopped in its turn, as it is to: until then all of them ran base alone."""
+    return any(not turn.stopped or turn.build == DIES_ON_LOAD or _has_stopped(turn) for turn in rehearsal.turns)
+
+
+def _has_stopped(turn: Turn) -> bool:
+    """Whether a node might be stopped in its turn, and did when it was asked to."""
+    might = bool(turn.before) and all(check.met for check in turn.before)
+    return might and bool(turn.after) and all(check.met for check in turn.after if check.name == STOPS_ON_SIGTERM)
+
+
+def stopping_turn(rehearsal: Rehearsal) -> Turn | None:
+    """Return the turn in which a roll was stopped; a jar that is meant to die on load has stopped nothing."""
+    return next((turn for turn in rehearsal.turns if turn.stopped and turn.build != DIES_ON_LOAD), None)
 
 
 def _sentence(outcome: RolloutOutcome, rehearsals: Sequence[Rehearsal]) -> str:
@@ -86,6 +110,6 @@ def _count(rehearsals: Sequence[Rehearsal]) -> str:
 def _where(rehearsals: Sequence[Rehearsal]) -> str:
     """Return where the first rehearsal that failed was stopped: at which node, or what was lost in it."""
     failed = next(each for each in rehearsals if outcome_of(each) is RolloutOutcome.STOPPED)
-    stopped = next((turn for turn in failed.turns if turn.stopped), None)
+    stopped = stopping_turn(failed)
     at = f" at node {stopped.node} ({stopped.roles})" if stopped else ""
     return f"Stopped{at} in {failed.name}: {failed.result.reason}."

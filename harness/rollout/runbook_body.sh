@@ -396,14 +396,22 @@ base_starts() {
     fi
     level=$(awk '/metadata[.]version/ { for (at = 1; at < NF; at++) if ($at ~ /^Finalized/) print $(at + 1) }' \
         "$DIR/$DESCRIBES")
-    if is_above "$level" "$RELEASE_OF_BASE"; then
+    if [ -z "$level" ]; then
+        say "at which level metadata.version is finalised is not told"
+        confirm "base does not start once the features are finalised, and they are not"
+    elif is_above "$level" "$RELEASE_OF_BASE"; then
         printf '%s\n' "$TOLD"
         halt "metadata.version is finalised at $level, with which base does not start"
     fi
 }
 
-# is_above LEVEL OTHER: whether the first is later, as 4.0-IV3 is later than 3.9-IV0.
+# is_above LEVEL OTHER: whether the first is later, as 4.0-IV3 is later than 3.9-IV0. A level that base has no name for
+# (its own script prints "UNKNOWN 30") is later than all that it knows.
 is_above() {
+    case $1 in
+    [0-9]*.[0-9]*-IV[0-9]*) ;;
+    *) return 0 ;;
+    esac
     awk -v one="$1" -v other="$2" 'BEGIN {
         split(one, a, /[^0-9]+/); split(other, b, /[^0-9]+/)
         for (at = 1; at <= 3; at++) if (a[at] + 0 != b[at] + 0) exit !(a[at] + 0 > b[at] + 0)

@@ -21,6 +21,7 @@ from harness.model.events import (
     TurnStarted,
     is_of_the_plan,
 )
+from harness.model.outcome_names import STOPS_ON_SIGTERM
 from harness.model.rollout import CheckResult, Rehearsal, Turn
 from harness.model.runs import RunResult
 from harness.rollout.health import AFTER, BEFORE
@@ -29,7 +30,7 @@ from harness.rundir.journal import Entry
 
 _DESCRIPTIONS: Mapping[str, str] = {check.name: check.description for check in (*BEFORE, *AFTER)}
 _BEFORE_NAME = "safe_to_stop"
-_CLIENT_CHECKS = ("clients_served", "pause_within_budget", "no_new_errors", "stops_on_sigterm")
+_CLIENT_CHECKS = ("clients_served", "pause_within_budget", "no_new_errors", STOPS_ON_SIGTERM)
 
 
 def rehearsal_of(result: RunResult, question: str, budget_seconds: float, entries: Iterable[Entry]) -> Rehearsal:

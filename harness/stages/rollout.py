@@ -75,7 +75,7 @@ def rehearse(directory: RunDirectory, toolbox: Toolbox, reporter: Reporter) -> l
             cell = planned_rehearsal(inputs, name, baseline)
             carry_out([cell], directory.path, 1, reporter, "")
             budget = inputs.budget(name, baseline)
-            found.append(read_rehearsal(directory.run(cell.key), cell.scenario.question, budget))
+            found.append(read_rehearsal(directory.run(cell.key), cell.scenario.question, budget, found))
             if name == CONTROL:
                 baseline = baseline_of(found[-1])
                 if baseline is None:  # what base cannot do says nothing about the candidate

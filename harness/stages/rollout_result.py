@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from harness.report.log_excerpt import with_excerpts
 from harness.report.rollout_cases import render_rehearsals
 from harness.report.rollout_markdown import render_rollout_summary
 from harness.report.rolloutpage import render_rollout
+from harness.rollout.acknowledged import judged_by_clients
 from harness.rollout.baseline import baseline_of, stall_budget
 from harness.rollout.not_rehearsed import against, left_out, not_rehearsed
 from harness.rollout.rehearsals import CONTROL, FORWARD_AND_BACK
@@ -102,7 +104,7 @@ def read_rehearsals(directory: RunDirectory) -> list[Rehearsal]:
         if not run.result.exists:
             continue
         budget = stall_budget(declared.name, plan.stall_budget, baseline, setup.overlay)
-        found.append(read_rehearsal(run, declared.question, budget))
+        found.append(read_rehearsal(run, declared.question, budget, found))
         if declared.name == CONTROL:
             baseline = baseline_of(found[-1])
             if baseline is None:  # what base cannot do says nothing about the candidate
@@ -110,15 +112,16 @@ def read_rehearsals(directory: RunDirectory) -> list[Rehearsal]:
     return found
 
 
-def read_rehearsal(run: RunFolder, question: str, budget_seconds: float) -> Rehearsal:
-    """Return what a run shows as a rehearsal.
+def read_rehearsal(run: RunFolder, question: str, budget_seconds: float, before: Sequence[Rehearsal] = ()) -> Rehearsal:
+    """Return what a run shows as a rehearsal, clients judged by the control, where that is among those `before` it.
 
     Raises HarnessError for a result that has no seal, or that was changed after its run.
     """
     seal, result = check_result(run), run.result.read()
     if seal.is_of_a_conversion:
         return replace(run.rehearsal.read(), result=result)
-    return rehearsal_of(result, question, budget_seconds, read_journal(run.journal))
+    control = next((each for each in before if each.name == CONTROL), None)
+    return judged_by_clients(rehearsal_of(result, question, budget_seconds, read_journal(run.journal)), control)
 
 
 def report_rollout(directory: RunDirectory, reporter: Reporter) -> Path:

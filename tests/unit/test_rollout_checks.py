@@ -143,6 +143,16 @@ LEADERS = (
 AWAY = (Partition("orders", 0, 3, (3, 4), (3, 4), 1), Partition("orders", 1, 5, (4, 5), (5,), 1))
 
 
+def test_partitions_without_a_spare_are_what_the_command_for_those_at_their_least_prints_and_are_named():
+    bare = tuple(replace(each, min_isr=len(each.isr)) for each in AWAY)
+    for partitions, output in ((AWAY, "\n".join(LEADERS.splitlines()[2:])), (bare, LEADERS)):
+        seen = replace(WELL, partitions=partitions)
+        assert health.MIN_ISR_SURVIVES.shown(output, seen)
+        assert not health.MIN_ISR_SURVIVES.shown("", seen)
+    assert health.without_a_spare(replace(WELL, partitions=bare)) == "orders-0"
+    assert health.without_a_spare(replace(WELL, partitions=AWAY)) == ""
+
+
 def test_a_partition_that_another_leads_than_the_preferred_one_is_named():
     seen = replace(WELL, partitions=AWAY)
     assert health.problem_of(health.PREFERRED_LEADERS, seen, -1) == "orders-1 is led by 5, and preferred is 4"

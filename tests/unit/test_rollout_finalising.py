@@ -20,6 +20,7 @@ from harness.rollout.finalising import (
     NoteNoWayBack,
     TryDowngrade,
     downgrade_call,
+    levels_of,
     upgrade_call,
 )
 from harness.rollout.script_calls import Asked, ScriptCall
@@ -99,11 +100,19 @@ def test_what_was_said_of_going_back_is_held_against_what_the_controllers_answer
     assert downgrade_call(plan).text().endswith("downgrade --release-version 3.9-IV0 --dry-run")
 
 
-def test_a_roll_that_is_stopped_says_that_there_is_no_way_back_only_where_features_were_finalised(world):
-    NoteNoWayBack().perform(world)
+def test_a_roll_that_is_stopped_says_that_there_is_no_way_back_only_where_features_were_finalised(world, monkeypatch):
+    levels = {}
+    monkeypatch.setattr(probes, "finalised_features", lambda address: levels[address.port - 10])
+    before, after = (dict(each) for each in levels_of(PLAN))
+    NoteNoWayBack(PLAN).perform(world)
     assert not world.notes
     world.marks[FINALISED_AT] = 5.0
-    NoteNoWayBack().perform(world)
+    levels |= dict.fromkeys(range(9), before)  # the upgrade was refused
+    NoteNoWayBack(PLAN).perform(world)
+    assert (world.notes, FINALISED_AT in world.marks) == ([], False)
+    world.marks[FINALISED_AT] = 5.0
+    levels[0] = after
+    NoteNoWayBack(PLAN).perform(world)
     assert "base is put on no node any more" in world.notes[0]
 
 

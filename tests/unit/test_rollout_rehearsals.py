@@ -78,6 +78,30 @@ def test_of_the_first_node_on_the_way_back_only_that_is_asked_which_its_stop_cou
     assert len(back) == len(DEDICATED.node_ids)
 
 
+def test_what_has_stopped_the_roll_does_not_stop_the_way_back_as_well():
+    steps = texts(FORWARD_AND_BACK, budget_seconds=8.0)
+    forward, back = steps[: steps.index("the way back")], steps[steps.index("the way back") :]
+    for judged in ("stopped on SIGTERM", "no client waited longer", "no ERROR line"):
+        assert any(judged in text for text in forward), judged
+        assert not any(judged in text for text in back), judged
+    served = [text for text in back if "every client is served" in text]
+    assert len(served) == len(DEDICATED.node_ids)
+
+
+def test_how_long_clients_wait_for_the_election_of_preferred_leaders_is_judged():
+    steps = texts(FORWARD_AND_BACK, budget_seconds=8.0, tools=TOOLS)
+    elected = [at for at, text in enumerate(steps) if text.startswith("elect the preferred leaders")]
+    for at in elected:
+        assert any("no client waited longer than 8 s" in text for text in steps[at : at + 4])
+        assert any("no ERROR line" in text for text in steps[at : at + 5])
+
+
+def test_that_base_leads_the_candidate_is_seen_before_both_run_side_by_side():
+    steps = texts("half-way-and-back")
+    first = steps.index("base leads the candidate")
+    assert "the active controller runs base" in steps[first + 1]
+
+
 @pytest.mark.parametrize(("name", "turns"), [(CONTROL, 6), (FORWARD_AND_BACK, 12)])
 def test_every_node_has_its_turn(name, turns):
     steps = steps_of(name)

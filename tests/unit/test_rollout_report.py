@@ -106,6 +106,15 @@ def test_the_page_names_records_that_had_no_answer():
     assert "unanswered" not in whole_page(found)
 
 
+def test_what_could_not_be_read_back_was_not_looked_for():
+    found = sample.rollout()
+    unread = replace(sample.ORDERS, unread="the read-back timed out")
+    blind = replace(found.rehearsals[1], clients=(unread, sample.CLICKS))
+    shown = whole_page(replace(found, rehearsals=(found.rehearsals[0], blind)))
+    assert "900 were looked for at the end, 900 could not be checked." in shown
+    assert "0 of 900 acknowledged lost, 900 could not be checked" in shown
+
+
 def test_the_card_says_what_speaks_against_the_answer_and_the_page_what_was_noticed_and_what_was_not_rehearsed():
     found = replace(
         sample.rollout(), against="dies-on-load was not rehearsed.", not_rehearsed=("dies-on-load: Is it?",)

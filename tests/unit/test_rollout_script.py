@@ -623,6 +623,10 @@ def test_no_base_is_put_on_a_node_that_would_not_start_with_it(rolled):
     assert (code, rolled.done_to_nodes) == (1, [])
     assert "metadata.version is finalised at 4.3-IV0, with which base does not start" in said
     assert "Then there is no way back." in said
+    describes(rolled, "metadata.version", "UNKNOWN 30")  # as base's own script says of a level that it does not know
+    code, said = rolled.run("back")
+    assert (code, rolled.done_to_nodes) == (1, [])
+    assert "with which base does not start" in said
     for level in ("3.9-IV0", "3.7-IV4"):
         describes(rolled, "metadata.version", level)
         assert rolled.run("back")[0] == 0, level

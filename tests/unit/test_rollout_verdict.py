@@ -10,13 +10,17 @@ import rollout_sample as sample
 
 from harness.cluster.install import Install
 from harness.cluster.topology import Topology
+from harness.model.clients import ClientReport
 from harness.model.features import Downgrade
-from harness.model.rollout import RolloutOutcome, RollPlan
+from harness.model.outcome_names import RECORDS_ACKNOWLEDGED, STOPS_ON_SIGTERM
+from harness.model.rollout import CheckResult, RolloutOutcome, RollPlan
 from harness.model.runs import Outcome
 from harness.model.security import Security
 from harness.model.setup import Setup
+from harness.rollout.acknowledged import judged_by_clients
 from harness.rollout.baseline import Baseline, baseline_of, stall_budget
 from harness.rollout.builds import DIES_ON_LOAD, WITH_KEY
+from harness.rollout.health import BEFORE
 from harness.rollout.not_rehearsed import against, left_out, not_rehearsed
 from harness.rollout.rehearsals import CONTROL, FINALISED, KINDS
 from harness.rollout.rollout_verdict import decide_rollout, may_begin, outcome_of
@@ -137,6 +141,64 @@ def test_the_sentence_says_where_the_roll_was_stopped_and_why():
     stopped = rehearsed("forward-and-back", FAILED, "node 3 crashed: no class", (sample.turn(1, "f", 3, stopped="x"),))
     _, sentence, _ = decide_rollout([rehearsed(CONTROL, PASSED), stopped])
     assert sentence == "Stopped at node 3 (broker) in forward-and-back: node 3 crashed: no class."
+
+
+SHUT = CheckResult(STOPS_ON_SIGTERM, "it ended on SIGTERM", met=False, seconds=0.0, problem="it had to be killed")
+BUSY = replace(sample.turn(1, "forward", 3, stopped="x"), before=sample.checks(BEFORE, "nobody leads"), after=())
+KILLED = replace(sample.turn(1, "forward", 3, stopped="it had to be killed"), after=(SHUT,))
+CRASHED = replace(sample.turn(1, "forward", 3, stopped="node 3 crashed"), after=(replace(SHUT, met=True),))
+
+
+@pytest.mark.parametrize(
+    ("turns", "says_something"),
+    [
+        ((BUSY,), False),
+        ((KILLED,), False),
+        ((CRASHED,), True),
+        ((*TURN, KILLED), True),
+        ((sample.turn(1, "sabotaged", 3, build=DIES_ON_LOAD, stopped="it crashed"),), True),
+    ],
+    ids=["base may not be stopped", "base has to be killed", "the candidate crashes", "the second node", "sabotaged"],
+)
+def test_what_fails_before_any_node_has_left_base_says_nothing_of_the_candidate(turns, says_something):
+    found, _, (reason,) = decide_rollout([rehearsed(CONTROL, PASSED), rehearsed("a", FAILED, turns=turns)])
+    assert found is (RolloutOutcome.STOPPED if says_something else RolloutOutcome.INCONCLUSIVE)
+    assert reason == ("a: why" if says_something else "a: before any node had left base: why")
+
+
+def test_a_jar_that_is_meant_to_die_on_load_is_not_where_the_roll_was_stopped():
+    sabotaged = sample.turn(1, "stopped", 3, build=DIES_ON_LOAD, stopped="node 3 crashed")
+    lost = rehearsed("dies-on-load", FAILED, "2 of 900 acknowledged orders are gone", (sabotaged,))
+    _, sentence, _ = decide_rollout([rehearsed(CONTROL, PASSED), lost])
+    assert sentence == "Stopped in dies-on-load: 2 of 900 acknowledged orders are gone."
+
+
+def client(acknowledged, name="payments", **failures):
+    return ClientReport(name, "transactions", acknowledged, 0, 0, 0.5, failures)
+
+
+@pytest.mark.parametrize(
+    ("clients", "reason"),
+    [
+        ((client(400, INVALID_TXN_STATE=400),), "payments: 400 of 800 were acknowledged, against 790 of 800 in base's"),
+        ((client(700, INVALID_TXN_STATE=100),), ""),
+        ((client(40, INVALID_TXN_STATE=40),), ""),
+        ((client(0, name="idle"),), ""),
+        ((client(500, name="new", X=500),), "new: 500 of 1000 were acknowledged; the others: 500 × X"),
+    ],
+    ids=["half is refused", "fewer than a fifth more", "too few to tell", "nothing was sent", "base has none like it"],
+)
+def test_a_rehearsal_in_which_a_client_gets_far_less_acknowledged_than_on_base_has_failed(clients, reason):
+    control = sample.rehearsal(CONTROL, TURN, (client(790, TIMED_OUT=10),))
+    found = judged_by_clients(sample.rehearsal("a", TURN, clients), control).result
+    assert found.outcome is (FAILED if reason else PASSED)
+    assert found.reason.startswith(reason)
+    assert found.expectation == (RECORDS_ACKNOWLEDGED if reason else "")
+
+
+def test_what_failed_already_keeps_its_reason():
+    failed = sample.rehearsal("a", TURN, (client(1, X=900),), FAILED, "node 3 crashed")
+    assert judged_by_clients(failed, None) == failed
 
 
 def test_the_sentence_counts_what_passed():
