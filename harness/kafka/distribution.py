@@ -40,12 +40,16 @@ _SHARED = PurePosixPath("share/java/kafka")  # where Confluent's packages have w
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
-    """A Kafka to run: all jars of its class path, in order, with `raft_jar`, its own raft module, among them."""
+    """A Kafka to run: all jars of its class path, in order, with `raft_jar`, its own raft module, among them.
+
+    One that `is_locked` has the jars that a node needs, and no others.
+    """
 
     version: str
     jars: tuple[Path, ...]
     raft_jar: Path
     description: str
+    is_locked: bool = False
 
     @property
     def others(self) -> tuple[Path, ...]:
@@ -138,7 +142,7 @@ def locked_distribution(lock: Lock, downloads: Downloads) -> Distribution:
     """Fetch a lock's class path. Raises HarnessError when a file cannot be had or the lock has no raft module."""
     jars = downloads.fetch_all(lock.of(Purpose.RUNTIME))
     raft = _only_raft_jar(jars, f"The lock of {lock.version}")
-    return Distribution(lock.version, jars, raft, f"Apache Kafka {lock.version}, the locked release")
+    return Distribution(lock.version, jars, raft, f"Apache Kafka {lock.version}, the locked release", is_locked=True)
 
 
 def unpacked_distribution(folder: Path) -> Distribution:

@@ -37,12 +37,14 @@ from harness.upgrade.changes import operator_changes
 from harness.upgrade.inventory import Bench, bench_for, read_classes
 from harness.upgrade.jar_facts import java_needed
 from harness.upgrade.kept_boots import as_booted, kept_boots
+from harness.upgrade.known_of_both import libraries_not_compared, lines_not_compared, same_libraries
 from harness.upgrade.modules import modules_of, scripts_folders, scripts_not_compared
 from harness.upgrade.own_files import with_uses
 
 _LARGEST_FILE = 4_000_000  # bytes of a file of the operator's own
 _WORDS = 120  # characters of a part of a line in the terminal
 _LISTED = 20
+_NOT_ASKED = "No node was asked for metrics, protocol, features, start, memory and CPU"
 
 
 def kafka_named(name: str, toolbox: Toolbox) -> Distribution:
@@ -101,14 +103,16 @@ def upgrade_notes(
     inventories = _read(kafkas, bench)
     if boots:
         inventories = booted(kafkas, inventories, boots, bench, fresh=fresh)
+    else:
+        inventories = with_gaps(inventories, [f"{_NOT_ASKED}: no boots were wanted."])
     for file, inventory in zip((folder.base, folder.candidate), inventories, strict=True):
         file.write(inventory)
     changes = operator_changes(*inventories)
     found = with_uses(changes, mine) if mine else changes
-    folder.changes.write(found)
     write_text(folder.page, render_upgrade(found))
     write_text(folder.junit, render_changes(found))
     write_text(folder.summary, render_upgrade_summary(found))
+    folder.changes.write(found)  # last: it says that all is there
     return found
 
 
@@ -162,7 +166,7 @@ def booted(
     try:
         found = with_boots(tuple(zip(kafkas, inventories, strict=True)), boots, bench)
     except HarnessError as error:
-        gap = f"No node was asked for metrics, protocol, features, start, memory and CPU: {error.message}"
+        gap = f"{_NOT_ASKED}: {error.message}"
         bench.report(gap)
         return with_gaps(inventories, [gap])
     kept.write(found)
@@ -181,10 +185,13 @@ def _read(kafkas: tuple[Distribution, ...], bench: Bench) -> tuple[KafkaInventor
     modules = [modules_of(each, bench.toolbox) for each in kafkas]
     missing = dict.fromkeys(module for each in modules for module in each.missing)
     gaps = [f"The module {module} is not compared: it is not to be had of both Kafkas." for module in missing]
-    gaps += scripts_not_compared(kafkas)
+    gaps += [*scripts_not_compared(kafkas), *libraries_not_compared(kafkas), *lines_not_compared(kafkas)]
     each_asked = zip(kafkas, modules, scripts_folders(kafkas), strict=True)
     return with_gaps(
-        [read_classes(kafka, each.without(missing), scripts, bench) for kafka, each, scripts in each_asked], gaps
+        same_libraries(
+            kafkas, [read_classes(kafka, each.without(missing), scripts, bench) for kafka, each, scripts in each_asked]
+        ),
+        gaps,
     )
 
 

@@ -20,6 +20,8 @@ def command_changes(base: Iterable[Command], candidate: Iterable[Command]) -> tu
 def _of_command(name: str, before: Mapping[str, Command], after: Mapping[str, Command]) -> Iterator[Change]:
     old, new = before.get(name), after.get(name)
     outer = name.partition(" ")[0]
+    if outer != name and not (_has_own(outer, before) and _has_own(outer, after)):
+        return  # the help of one names no commands: it was not read
     if old is None and new is not None:
         if outer == name or outer in before:
             yield _change(Weight.ADDS, name, _BIN, "", new.main, "New.", 90)
@@ -31,6 +33,10 @@ def _of_command(name: str, before: Mapping[str, Command], after: Mapping[str, Co
         if old.main != new.main and outer == name:
             means = "The script is the same; what starts the old class by kafka-run-class.sh may fail."
             yield _change(Weight.CHANGES, old.main, name, old.main, new.main, means, 80)
+
+
+def _has_own(script: str, commands: Mapping[str, Command]) -> bool:
+    return any(name.startswith(f"{script} ") for name in commands)
 
 
 def _of_options(command: str, old: Command, new: Command) -> Iterator[Change]:

@@ -25,6 +25,9 @@ HELP_SOURCE = Path(__file__).with_name("CommandHelp.java")
 _TIMEOUT_SECONDS = 180
 _MOST_OF_A_SCRIPT = 1_000_000  # characters
 _STARTED = re.compile(r'kafka-run-class\.sh"?(?:[ \t]+\S+)*?[ \t]+((?:\w+\.)+[A-Z]\w*)(?=\s)')
+_NOT_LOADED = re.compile(
+    r"^(Caused by: )?java\.lang\.(\w*Error|ClassNotFoundException|NoSuch\w+Exception)\b", re.MULTILINE
+)
 _ASKED = ("kafka.", "org.apache.kafka.")  # ZooKeeper's shell would begin to connect
 
 
@@ -83,8 +86,13 @@ def _tool_among(classes: Sequence[str]) -> str:
     return max([each for each in classes if each.startswith(_ASKED)] or classes, key=len)
 
 
-def commands_of(scripts: Mapping[str, str], jars: Sequence[Path], probe: HelpProbe) -> tuple[Command, ...]:
-    """Return every command with its options, also those that a command has for itself (`kafka-storage.sh format`)."""
+def commands_of(
+    scripts: Mapping[str, str], jars: Sequence[Path], probe: HelpProbe
+) -> tuple[tuple[Command, ...], tuple[str, ...]]:
+    """Return every command with its options, also those that a command has for itself (`kafka-storage.sh format`).
+
+    Then the names of those that print no help, or cannot be loaded: which options these have is not known.
+    """
     asked = {name: f"{main} --help" for name, main in scripts.items() if main.startswith(_ASKED)}
     helps = _helps(asked, jars, probe)
     inner = {
@@ -92,7 +100,12 @@ def commands_of(scripts: Mapping[str, str], jars: Sequence[Path], probe: HelpPro
     }
     helps |= _helps(inner, jars, probe)
     named = {**scripts, **{name: question.split()[0] for name, question in inner.items()}}
-    return tuple(Command(name, named[name], options_in(helps.get(name, ""))) for name in sorted(named))
+    found = tuple(Command(name, named[name], options_in(helps.get(name, ""))) for name in sorted(named))
+    return found, tuple(name for name in sorted({**asked, **inner}) if not _is_help(helps.get(name, "")))
+
+
+def _is_help(text: str) -> bool:
+    return bool(text.strip()) and (bool(options_in(text)) or not _NOT_LOADED.search(text))
 
 
 def _helps(asked: Mapping[str, str], jars: Sequence[Path], probe: HelpProbe) -> dict[str, str]:
@@ -111,9 +124,10 @@ def _answers(questions: Sequence[str], jars: Sequence[Path], probe: HelpProbe) -
     with tempfile.TemporaryDirectory() as empty:  # a tool may leave a log where it is started
         try:
             done = run(command, cwd=Path(empty), env=bare_environment(), timeout=_TIMEOUT_SECONDS)
-        except subprocess.TimeoutExpired:
-            return
-    for line in done.stdout.splitlines():
+            printed = done.stdout
+        except subprocess.TimeoutExpired as cut:
+            printed = cut.output.decode("utf-8", "replace") if cut.output else ""
+    for line in printed.splitlines():
         number, _, text = line.partition(" ")
         if number.isdecimal() and int(number) < len(questions):
             yield int(number), base64.b64decode(text).decode("utf-8", "replace")

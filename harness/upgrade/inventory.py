@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harness.base.errors import HarnessError
 from harness.base.recordfile import RecordFile
+from harness.base.text import listed
 from harness.building.builders.base import AUTO, BuildHost, host_compiler
 from harness.building.compiling import Builder
 from harness.building.configdef import CONFIG_SOURCE, prepare_probe
@@ -88,6 +89,7 @@ def _read(
     declared = read_every_config(probe, modules.jars)
     started = scripts_of(modules.jars, scripts)
     tools = HelpProbe(compiled_probe(bench.compiler, HELP_SOURCE, kafka.jars, bench.toolbox.cache), java)
+    commands, silent = commands_of(started, modules.jars, tools)
     return KafkaInventory(
         SCHEMA,
         kafka.version,
@@ -95,34 +97,44 @@ def _read(
         digest,
         java_needed(kafka.jars),
         logging_of(kafka.jars),
-        libraries_of(kafka.jars),
+        libraries_of(kafka.jars, kafka.version),
         declared.owners,
-        commands_of(started, modules.jars, tools),
+        commands,
         logged,
-        gaps=tuple(_gaps(kafka, declared.unread, logged)),
+        gaps=tuple(_gaps(kafka, declared.unread, logged, silent)),
         unread=tuple(declared.unread),
     )
 
 
-def _gaps(kafka: Distribution, unread: Mapping[str, str], logged: tuple[Logged, ...]) -> Iterator[str]:
+def _gaps(
+    kafka: Distribution, unread: Mapping[str, str], logged: tuple[Logged, ...], silent: Sequence[str]
+) -> Iterator[str]:
     classes: dict[str, list[str]] = defaultdict(list)
     for owner, why in unread.items():
         classes[why].append(owner.rpartition(".")[2])
     for why, names in classes.items():
         yield f"The configuration of {', '.join(names)} of Kafka {kafka.version} could not be read: {why}"
+    if silent:
+        yield f"The options of {listed(silent)} of Kafka {kafka.version} are not known: they did not print their help."
     if not logged:
         version = release_of(kafka.version)
         yield f"The log statements of Kafka {version} are not known; `harness lock {version}` reads them."
 
 
+def whose_statements(version: str) -> str:
+    """Return the version whose log statements are taken: of a vendor's without any that of its release."""
+    return version if library(version).statements else release_of(version)
+
+
 def _logged(version: str) -> tuple[Logged, ...]:
-    """Return the log statements of a version, of a vendor's those of the release that it is made of.
+    """Return the log statements of a version as an operator meets them.
 
     Those of commands are left out: they log to a terminal, and which module has them changes from line to line.
     """
-    known = library(version).statements or library(release_of(version)).statements
     return tuple(
-        Logged(each.file, each.owner, each.level, each.text) for each in known if not each.file.startswith(_OF_COMMANDS)
+        Logged(each.file, each.owner, each.level, each.text)
+        for each in library(whose_statements(version)).statements
+        if not each.file.startswith(_OF_COMMANDS)
     )
 
 

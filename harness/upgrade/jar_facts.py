@@ -11,6 +11,7 @@ from pathlib import Path
 from harness.base.archives import entry_names, open_library, read_entry
 from harness.base.files import sha256_of
 from harness.kafka.jar_names import JarName, jar_name
+from harness.kafka.versions import release_of
 
 # A class of each that shows what it was compiled for (JVM specification, 4.1: bytes 6 and 7 are the major version).
 _SAMPLES = {"a node": "kafka/Kafka.class", "clients": "org/apache/kafka/clients/producer/KafkaProducer.class"}
@@ -22,6 +23,7 @@ _LOGGING = {
     "org/slf4j/impl/Log4jLoggerAdapter.class": "log4j 1",
     "ch/qos/logback/classic/Logger.class": "logback",
 }
+OWN = "Kafka's own"
 _OWN = re.compile(r"(kafka|connect|trogdor)[-_].*")
 
 
@@ -42,14 +44,19 @@ def logging_of(jars: Sequence[Path]) -> str:
     return next((_LOGGING[entry] for entry in names if entry in _LOGGING), "")
 
 
-def libraries_of(jars: Sequence[Path]) -> dict[str, str]:
-    """Return the versions of jars that are not Kafka's own, by their names without it; some have two of one name."""
+def libraries_of(jars: Sequence[Path], version: str) -> dict[str, str]:
+    """Return the versions of jars by their names without it, `OWN` of a Kafka's own; some have two of one name."""
     found: dict[str, list[str]] = defaultdict(list)
     for jar in jars:
-        if not _OWN.fullmatch(jar.name):
-            named = jar_name(jar.name) or JarName(jar.stem, "of unknown version")
-            found[named.module].append(named.version)
+        named = jar_name(jar.name) or JarName(jar.stem, "of unknown version")
+        is_the_kafkas = is_own(jar.name) and release_of(named.version) == release_of(version)
+        found[named.module].append(OWN if is_the_kafkas else named.version)
     return {name: ", ".join(sorted(versions)) for name, versions in found.items()}
+
+
+def is_own(name: str) -> bool:
+    """Whether a jar's name is like those of Kafka's own modules; a plugin's may be as well."""
+    return _OWN.fullmatch(name) is not None
 
 
 def digest_of(jars: Sequence[Path], more: Mapping[str, str]) -> str:

@@ -48,15 +48,24 @@ def _severity(level: str) -> int:
 
 
 def _of_level(old: Sequence[Logged], new: Sequence[Logged]) -> Iterator[Change]:
-    """Return how the worst level of a text changed, whichever of its classes logs it."""
-    before, after = _worst(old), _worst(new)
-    if before.level == after.level or not {before.level, after.level} & set(_SHOWN):
-        return
+    """Return how the level of a text changed in a class that has it in both, else the worst one of all its classes."""
+    before, after = ({each.file: _worst([s for s in of if s.file == each.file]) for each in of} for of in (old, new))
+    in_both = [*_turned((before[file], after[file]) for file in sorted(before.keys() & after.keys()))]
+    yield from in_both or _turned([(_worst(old), _worst(new))])
+
+
+def _turned(pairs: Iterable[tuple[Logged, Logged]]) -> Iterator[Change]:
+    for before, after in pairs:
+        if before.level != after.level and {before.level, after.level} & set(_SHOWN):
+            yield _of_two_levels(before, after)
+
+
+def _of_two_levels(before: Logged, after: Logged) -> Change:
     milder = _severity(after.level) < _severity(before.level)
     weight = Weight.BREAKS if milder and before.level in _ALERTED else Weight.CHANGES
     whose = "" if after.owner == before.owner else f" Another class logs it now: {after.owner}."
     seen = "An alert on its level does not see it any more." if milder else "An alert on its level sees it now."
-    yield _change(weight, before, before.level, after.level, f"{seen}{whose}", 10)
+    return _change(weight, before, before.level, after.level, f"{seen}{whose}", 10)
 
 
 def _reworded(gone: Sequence[Logged], fresh: Iterable[Logged]) -> dict[str, Logged]:

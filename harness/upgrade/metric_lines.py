@@ -14,6 +14,7 @@ _NUMBER = re.compile(r"\d+")
 _ID = re.compile(r"(?=.*\d)[A-Za-z0-9_-]{22}")  # Kafka's ids: 16 bytes in base64
 _PATH = re.compile(r'"?/.*')
 _BY_CHANCE = {"error": "E"}  # which errors a start meets is chance: COORDINATOR_NOT_AVAILABLE, MEMBER_ID_REQUIRED
+_BEAN = "bean"
 _KINDS = {"KafkaMbean": "Kafka metrics"} | {
     kind: kind.lower() for kind in ("Counter", "Gauge", "Histogram", "Meter", "Timer")
 }
@@ -56,7 +57,12 @@ def _general_value(found: re.Match[str]) -> str:
 
 def _kind(bean_class: str) -> str:
     """Return what a bean is by its class: `gauge` of `com.yammer.metrics.reporting.JmxReporter$Gauge`."""
-    return _KINDS.get(bean_class.rpartition("$")[2], "bean")
+    return _KINDS.get(bean_class.rpartition("$")[2], _BEAN)
+
+
+def is_kind(text: str) -> bool:
+    """Whether a text says what beans are, as `Metric.kind` does."""
+    return text in (*_KINDS.values(), _BEAN)
 
 
 def _rows(text: str) -> Iterator[tuple[str, str, str, str]]:

@@ -40,13 +40,15 @@ class Modules:
 
 
 def modules_of(kafka: Distribution, toolbox: Toolbox) -> Modules:
-    """Return all modules of a Kafka: an unpacked one has them, of a release what nodes do not need is fetched.
+    """Return all modules of a Kafka: somebody's own has what it has, of a locked release the others are fetched.
 
     No lock pins these; what came first is kept in the cache, and what was not to be had is tried again.
     """
-    if _has(kafka, CONNECT_RUNTIME):
+    if not kafka.is_locked:
         return Modules(kafka.jars, tuple(each for each in MODULES_BESIDE if not _has(kafka, each)))
-    kept = RecordFile(toolbox.cache / "modules" / f"{kafka.version}.json", ModulePins, remedy="Delete the file.")
+    kept = RecordFile(
+        toolbox.cache / "modules-of-releases" / f"{kafka.version}.json", ModulePins, remedy="Delete the file."
+    )
     pins = kept.read_if_exists() or ModulePins()
     if pins.missing and not toolbox.offline:
         pins = _completed(pins, kafka, toolbox)

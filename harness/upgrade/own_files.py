@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from harness.model.operator_changes import Area, Change, OperatorChanges, Use
 from harness.upgrade.changes import in_order
+from harness.upgrade.metric_lines import is_kind
 
 _MOST_USES = 5
 _MOST_TEXT = 200
@@ -22,7 +23,10 @@ _IN_A_ROW = 4  # words of a log line that a line of the operator's has to have
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a file, those that a backslash ends together with the next; `plain` is its letters and digits."""
+    """A line of a file that is no comment, those that a backslash ends together with the next.
+
+    `plain` is its letters and digits.
+    """
 
     file: str
     number: int
@@ -43,7 +47,10 @@ def with_uses(changes: OperatorChanges, files: Mapping[str, str]) -> OperatorCha
 
 def _lines(file: str, text: str) -> Iterator[Line]:
     pending, first = "", 0
+    comments = ("#", "!") if file.endswith(".properties") else ("#",)
     for number, raw in enumerate(text.splitlines(), 1):
+        if not pending and raw.lstrip().startswith(comments):
+            continue
         first = first if pending else number
         pending += raw.rstrip().removesuffix("\\") + (" " if raw.rstrip().endswith("\\") else "")
         if not raw.rstrip().endswith("\\"):
@@ -87,13 +94,20 @@ def _has_words(words: list[str]) -> Named:
 
 
 def _has_metric(change: Change) -> Named | None:
+    """Return whether a line names a metric; of a bean without `name=`, as Kafka's own library has them, attributes."""
     keys = dict(_KEYS_OF_BEAN.findall(change.subject))
-    family = keys.get("name") == "*"
-    names = change.base.partition(": ")[2].split(", ") if family else [keys.get("name", "")]
-    kind, plain = _plain(keys.get("type", "")), [each for each in map(_plain, names) if each]
-    if not kind or not plain:
+    kind, plain = _plain(keys.get("type", "")), [each for each in map(_plain, _names(change, keys)) if each]
+    if not kind:
         return None
-    return lambda line: kind in line.plain and any(name in line.plain for name in plain)
+    return lambda line: kind in line.plain and (not plain or any(name in line.plain for name in plain))
+
+
+def _names(change: Change, keys: Mapping[str, str]) -> list[str]:
+    """Return what is named of a bean: its name, those of a family, the attributes that are gone; nothing for all."""
+    if keys.get("name", "*") != "*":
+        return [keys["name"]]
+    listed = change.base.partition(": ")[2] if "name" in keys else "" if is_kind(change.base) else change.base
+    return listed.split(", ")
 
 
 def _has_text(text: str) -> Named | None:

@@ -22,11 +22,13 @@ def _of_runtime(base: KafkaInventory, candidate: KafkaInventory) -> Iterator[Cha
             weight = Weight.BREAKS if new > old else Weight.ADDS
             means = f"With an older Java than {new} it does not start." if new > old else f"Java {new} is enough."
             yield Change(Area.RUNTIME, weight, f"Java of {who}", who, f"Java {old}", f"Java {new}", means, 0)
-    if base.logging and candidate.logging and base.logging != candidate.logging:
-        same_family = base.logging.split(" (")[0] == candidate.logging.split(" (")[0]
+    if base.logging != candidate.logging:
+        before, after = (each.logging or "no known library" for each in (base, candidate))
+        same_family = before.split(" (")[0] == after.split(" (")[0]
         means = "Your logging configuration is for another library: convert it, and see that log lines stay the same."
+        lost = "None that is known is bound: a node may log nothing, and your logging configuration is read by nobody."
         weight = Weight.CHANGES if same_family else Weight.BREAKS
-        yield Change(Area.RUNTIME, weight, "logging", "a node", base.logging, candidate.logging, means, 5)
+        yield Change(Area.RUNTIME, weight, "logging", "a node", before, after, means if candidate.logging else lost, 5)
 
 
 def protocol_changes(base: KafkaInventory, candidate: KafkaInventory) -> tuple[Change, ...]:

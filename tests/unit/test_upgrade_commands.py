@@ -1,13 +1,19 @@
 """Options of Kafka's scripts, as their help tells them, and what of them is gone."""
 
+import subprocess
+from base64 import b64encode
+from pathlib import Path
+from types import SimpleNamespace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.model.kafka_inventory import Command, CommandOption
 from harness.model.operator_changes import Weight
+from harness.upgrade import commands
 from harness.upgrade.command_changes import command_changes
-from harness.upgrade.commands import scripts_of
+from harness.upgrade.commands import HelpProbe, commands_of, scripts_of
 from harness.upgrade.help_text import options_in, subcommands_in
 
 JOPT = """\
@@ -117,9 +123,46 @@ def test_a_script_that_is_gone_breaks_who_calls_it_and_its_own_commands_are_not_
 
 
 def test_a_command_of_a_command_that_is_gone_breaks():
-    kept = command("kafka-storage.sh")
-    (gone,) = command_changes((kept, command("kafka-storage.sh info")), (kept,))
+    kept = command("kafka-storage.sh"), command("kafka-storage.sh format")
+    (gone,) = command_changes((*kept, command("kafka-storage.sh info")), kept)
     assert gone.subject == "kafka-storage.sh info"
+
+
+def test_where_the_help_of_one_names_no_commands_at_all_it_was_not_read_and_none_is_gone_or_new():
+    read, unread = (command("kafka-storage.sh"), command("kafka-storage.sh format")), (command("kafka-storage.sh"),)
+    assert command_changes(read, unread) == command_changes(unread, read) == ()
+
+
+class Asked:
+    """Stands in for the JVM that asks tools for their help; it answers as far as the test says."""
+
+    def __init__(self, monkeypatch, *runs):
+        self.runs = [*runs]
+        monkeypatch.setattr(commands, "run", self.run)
+
+    def run(self, *_args, **_more):
+        done = self.runs.pop(0)
+        output = "".join(f"{at} {b64encode(text.encode()).decode()}\n" for at, text in done[1:])
+        if done[0] == "cut":
+            raise subprocess.TimeoutExpired("java", 1, output=output.encode())
+        return subprocess.CompletedProcess("java", 0, output, "")
+
+
+SCRIPTS = {"a.sh": "kafka.A", "b.sh": "kafka.B", "c.sh": "kafka.C"}
+
+
+def test_what_was_answered_before_time_ran_out_counts_and_the_rest_is_asked_again(monkeypatch):
+    Asked(monkeypatch, ("cut", (0, MARKED), (1, JOPT)), ("whole", (0, MARKED)))
+    found, unknown = commands_of(SCRIPTS, (), HelpProbe(Path("classes"), SimpleNamespace(java="java")))
+    assert [bool(each.options) for each in found] == [True, True, True]
+    assert unknown == ()
+
+
+def test_tools_that_print_no_help_or_cannot_be_loaded_are_named(monkeypatch):
+    usage = "USAGE: java [options] KafkaServer server.properties"
+    Asked(monkeypatch, ("whole", (0, ""), (1, "java.lang.NoClassDefFoundError: org/acme/X"), (2, usage)))
+    _, unknown = commands_of(SCRIPTS, (), HelpProbe(Path("classes"), SimpleNamespace(java="java")))
+    assert unknown == ("a.sh", "b.sh")
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from harness.toolbox.downloads import Downloads
 from harness.toolbox.lockfile import Artifact, Purpose
 from harness.toolbox.toolbox import Toolbox
 from harness.upgrade.commands import scripts_of
-from harness.upgrade.jar_facts import digest_of, java_needed, libraries_of, logging_of
+from harness.upgrade.jar_facts import OWN, digest_of, java_needed, libraries_of, logging_of
 from harness.upgrade.modules import Modules, modules_of, scripts_folders, scripts_not_compared
 
 JAVA_11 = b"\xca\xfe\xba\xbe\0\0\0\x37"
@@ -37,8 +37,8 @@ def jar(tmp_path):
     return write
 
 
-def distribution(*jars):
-    return Distribution("3.9.1", jars, jars[0], "Kafka 3.9.1")
+def distribution(*jars, is_locked=False):
+    return Distribution("3.9.1", jars, jars[0], "Kafka 3.9.1", is_locked)
 
 
 def test_a_node_and_clients_may_need_another_java(jar):
@@ -62,12 +62,19 @@ def test_libraries_are_known_by_name_and_two_of_one_name_are_both_told(jar):
     names = ("kafka-clients-3.9.1.jar", "connect-api-3.9.1.jar", "jackson-core-2.16.2.jar", "odd.jar")
     jars = [jar(name, x=b"") for name in (*names, "metrics-core-2.2.0.jar", "metrics-core-4.1.12.1.jar")]
     known = {"jackson-core": "2.16.2", "metrics-core": "2.2.0, 4.1.12.1"}
-    assert libraries_of(jars) == {**known, "odd": "of unknown version"}
+    own = {"kafka-clients": OWN, "connect-api": OWN}
+    assert libraries_of(jars, "3.9.1") == {**own, **known, "odd": "of unknown version"}
+
+
+def test_a_kafkas_own_jars_are_told_when_they_go_and_a_plugin_of_a_like_name_is_a_library(jar):
+    names = ("kafka-log4j-appender-3.9.1-acme.jar", "kafka-oauth-server-0.15.0.jar", "kafka-raft-3.9.1-p2.jar")
+    found = libraries_of([jar(name, x=b"") for name in names], "3.9.1-acme")
+    assert found == {"kafka-log4j-appender": OWN, "kafka-oauth-server": "0.15.0", "kafka-raft": OWN}
 
 
 def test_a_vendors_version_is_one_version_and_a_number_in_a_name_is_none(jar):
     names = ("netty-handler-4.1.108.Final-redhat-00001.jar", "log4j-1.2-api-2.25.3.jar")
-    assert libraries_of([jar(name, x=b"") for name in names]) == {
+    assert libraries_of([jar(name, x=b"") for name in names], "3.9.1") == {
         "netty-handler": "4.1.108.Final-redhat-00001",
         "log4j-1.2-api": "2.25.3",
     }
@@ -149,7 +156,10 @@ def repository(monkeypatch):
 
 def test_modules_beside_a_lock_are_fetched_once_and_those_not_to_be_had_are_tried_again(jar, tmp_path, repository):
     asked, to_be_had = repository
-    kafka, toolbox = distribution(jar("kafka-raft-3.9.1.jar", **{RAFT_CLIENT: b""})), Toolbox(tmp_path, tmp_path)
+    kafka, toolbox = (
+        distribution(jar("kafka-raft-3.9.1.jar", **{RAFT_CLIENT: b""}), is_locked=True),
+        Toolbox(tmp_path, tmp_path),
+    )
     first = modules_of(kafka, toolbox)
     assert [path.name for path in first.jars] == [
         kafka.jars[0].name,
@@ -166,11 +176,21 @@ def test_modules_beside_a_lock_are_fetched_once_and_those_not_to_be_had_are_trie
 
 
 def test_without_the_network_there_are_the_modules_that_were_fetched(jar, tmp_path, repository):
-    kafka = distribution(jar("kafka-raft-3.9.1.jar", **{RAFT_CLIENT: b""}))
+    kafka = distribution(jar("kafka-raft-3.9.1.jar", **{RAFT_CLIENT: b""}), is_locked=True)
     before = modules_of(kafka, Toolbox(tmp_path / "empty", tmp_path, offline=True))
     assert (before.jars, len(before.missing)) == (kafka.jars, 9)
     fetched = modules_of(kafka, Toolbox(tmp_path, tmp_path))
     assert modules_of(kafka, Toolbox(tmp_path, tmp_path, offline=True)) == fetched
+
+
+def test_what_an_unpacked_kafka_lacks_is_not_fetched_and_changes_nothing_of_the_release(jar, tmp_path, repository):
+    asked, _ = repository
+    slim = distribution(jar("kafka-raft-3.9.1.jar", **{RAFT_CLIENT: b""}), jar("kafka-tools-3.9.1.jar", x=b""))
+    toolbox = Toolbox(tmp_path, tmp_path)
+    assert (modules_of(slim, toolbox).jars, asked) == (slim.jars, [])
+    assert "kafka-tools" not in modules_of(slim, toolbox).missing
+    released = modules_of(distribution(slim.jars[0], is_locked=True), toolbox)
+    assert "kafka-tools-3.9.1.jar" in [path.name for path in released.jars]
 
 
 def test_a_module_that_one_kafka_lacks_is_asked_of_neither_nor_what_it_brought():

@@ -55,6 +55,20 @@ def test_a_text_that_another_class_logs_at_another_level_says_so():
     assert "Another class logs it now: LogManager." in change.means
 
 
+def test_a_level_that_changes_in_one_class_is_told_though_another_logs_the_same_text_at_a_worse_one():
+    worse = logged(TEXT, "WARN", owner="LogManager")
+    (louder,) = log_changes((logged(TEXT, "DEBUG"), worse), (logged(TEXT, "WARN"), worse))
+    (milder,) = log_changes((logged(TEXT, "WARN"), worse), (logged(TEXT, "INFO"), worse))
+    assert [(each.base, each.candidate) for each in (louder, milder)] == [("DEBUG", "WARN"), ("WARN", "INFO")]
+    assert milder.weight is Weight.BREAKS
+
+
+def test_a_text_that_the_class_which_alerts_see_logs_no_more_has_become_milder():
+    kept = logged(TEXT, "INFO", owner="LogManager")
+    (change,) = log_changes((logged(TEXT, "ERROR"), kept), (kept,))
+    assert (change.weight, change.base, change.candidate) == (Weight.BREAKS, "ERROR", "INFO")
+
+
 def test_a_text_of_values_alone_is_nothing_that_an_alert_could_match():
     assert log_changes((logged("{}: {}", "ERROR"),), ()) == ()
 

@@ -21,6 +21,12 @@ METRIC = changed(Area.METRICS, "kafka.server:type=ReplicaManager,name=IsrShrinks
 FAMILY = changed(
     Area.METRICS, "kafka.network:type=RequestMetrics,name=*,request=X", base="histogram: LocalTimeMs, TotalTimeMs"
 )
+ATTRIBUTES = changed(
+    Area.METRICS,
+    "kafka.server:type=socket-server-metrics,listener=*,networkProcessor=N",
+    base="io-wait-ratio, io-waittime-total",
+)
+BEAN = changed(Area.METRICS, "kafka.server:type=raft-metrics", base="Kafka metrics")
 LINE = changed(Area.LOGS, "Error while fetching the partition {} from the leader")
 
 
@@ -35,6 +41,9 @@ LINE = changed(Area.LOGS, "Error while fetching the partition {} from the leader
         (METRIC, '"kafka.server:type=ReplicaManager,name=IsrShrinksPerSec"'),
         (FAMILY, "kafka_network_requestmetrics_totaltimems{request='X'}"),
         (LINE, "pattern: 'Error while fetching the partition .*'"),
+        (ATTRIBUTES, "rate(kafka_server_socket_server_metrics_io_waittime_total[5m])"),
+        (ATTRIBUTES, '"kafka.server:type=socket-server-metrics,listener=*,networkProcessor=*", io-wait-ratio'),
+        (BEAN, "kafka_server_raft_metrics_current_epoch"),
         (changed(Area.COMMANDS, "kafka-acls.sh"), "kafka-acls.sh --add"),
         (changed(Area.COMMANDS, "kafka.admin.AclCommand"), "kafka-run-class.sh kafka.admin.AclCommand --add"),
     ],
@@ -52,12 +61,21 @@ def test_a_line_that_names_what_changes_is_found(change, line):
         (OPTION, "kafka-console-producer.sh --broker-list-file k"),
         (METRIC, "kafka_server_replicamanager_isrexpandspersec"),
         (LINE, "Error while fetching"),
+        (ATTRIBUTES, "rate(kafka_server_socket_server_metrics_request_rate[5m])"),
+        (KEY, "# log.retention.hours=5"),
         (changed(Area.CONFIGURATION, "log.retention.hours", by_default=True), "log.retention.hours=5"),
         (changed(Area.PROTOCOL, "Fetch"), "Fetch"),
     ],
 )
 def test_a_line_that_names_something_else_is_not(change, line):
     assert used_lines(change, line) == []
+
+
+def test_a_comment_names_nothing_and_takes_no_line_with_it():
+    assert used_lines(KEY, "# zookeeper is gone \\\nlog.retention.hours=5\n") == [2]
+    files = {"a.properties": "! log.retention.hours=5\n", "a.sh": "! log.retention.hours=5\n"}
+    (found,) = with_uses(OperatorChanges(SCHEMA, "a", "b", "", "", (KEY,)), files).changes
+    assert [use.file for use in found.used] == ["a.sh"]
 
 
 def test_a_call_over_several_lines_is_one():

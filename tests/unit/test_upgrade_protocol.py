@@ -87,7 +87,9 @@ def test_a_newer_java_breaks_before_anything_else_and_an_older_one_does_not():
 def test_another_logging_library_breaks_the_logging_configuration():
     assert [each.weight for each in of_runtime(logging="log4j 2")] == [Weight.BREAKS]
     assert [each.weight for each in of_runtime(logging="log4j 1")] == [Weight.CHANGES]
-    assert of_runtime(logging="") == ()
+    (lost,) = of_runtime(logging="")
+    assert (lost.weight, lost.candidate) == (Weight.BREAKS, "no known library")
+    assert "may log nothing" in lost.means
 
 
 def test_libraries_are_compared_by_version():
