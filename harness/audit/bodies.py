@@ -47,11 +47,15 @@ _LEAVES = ("break_statement", "continue_statement")
 _REPEATED = ("while_statement", "do_statement", "for_statement")
 _INITIAL = ("field_declaration", "constant_declaration", "static_initializer", "block")
 _SCOPED = ("block", "constructor_body", "switch_block_statement_group", "switch_rule")
-# What changes what a field holds: a reference, a list, a queue, a map.
+# What changes what a field holds: a list, a queue, a map, a reference or number of java.util.concurrent.atomic.
 _CHANGES = (
     *("set", "add", "addAll", "clear", "remove", "removeAll", "removeIf", "replaceAll", "retainAll", "sort"),
     *("addFirst", "addLast", "removeFirst", "removeLast", "offer", "poll", "pop", "push"),
     *("put", "putAll", "putIfAbsent", "compute", "computeIfAbsent", "computeIfPresent", "merge", "replace"),
+    *("compareAndSet", "compareAndExchange", "weakCompareAndSetPlain", "weakCompareAndSetVolatile"),
+    *("lazySet", "setPlain", "setOpaque", "setRelease", "getAndSet"),
+    *("getAndUpdate", "updateAndGet", "getAndAccumulate", "accumulateAndGet"),
+    *("incrementAndGet", "getAndIncrement", "decrementAndGet", "getAndDecrement", "addAndGet", "getAndAdd"),
 )
 # What gives a part of it away that can change the whole.
 _VIEWS = ("iterator", "listIterator", "subList", "keySet", "values", "entrySet")

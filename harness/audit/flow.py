@@ -48,17 +48,31 @@ def nowhere(_act: Act) -> bool:
 
 
 def value_of(condition: Condition, decide: Decide) -> bool | None:
-    """Return what a condition comes to when its atoms are decided by `decide`; None when that does not decide it."""
+    """Return what a condition comes to when its atoms are decided by `decide`; None when that does not decide it.
+
+    A part that stands in several places, as a local variable does that others are made of, is looked at once.
+    """
+    known: dict[int, bool | None] = {}
+
+    def value(part: Condition) -> bool | None:
+        if id(part) not in known:
+            known[id(part)] = _value(part, decide, value)
+        return known[id(part)]
+
+    return value(condition)
+
+
+def _value(condition: Condition, decide: Decide, value: Callable[[Condition], bool | None]) -> bool | None:
     match condition:
         case Atom():
             return decide(condition)
-        case Truth(value):
-            return value
+        case Truth(says):
+            return says
         case Not(inner):
-            opposite = value_of(inner, decide)
+            opposite = value(inner)
             return None if opposite is None else not opposite
         case Junction(left, right, any_suffices):
-            values = (value_of(left, decide), value_of(right, decide))
+            values = (value(left), value(right))
             if any_suffices in values:
                 return any_suffices
             return None if None in values else not any_suffices
@@ -169,11 +183,17 @@ def acts_in(step: Step) -> Iterator[Act]:
 
 def deferred_in(step: Step) -> Iterator[Act]:
     """Give everything in a step that runs at some later time, or never: what lambdas and anonymous classes do."""
+    for each in deferred_steps(step):
+        yield from acts_in(each)
+
+
+def deferred_steps(step: Step) -> Iterator[Deferred]:
+    """Give the outermost lambdas and anonymous classes of a step."""
     if isinstance(step, Deferred):
-        yield from acts_in(step)
+        yield step
     else:
         for part in parts(step):
-            yield from deferred_in(part)
+            yield from deferred_steps(part)
 
 
 def parts(step: Step) -> tuple[Step, ...]:

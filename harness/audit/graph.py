@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from harness.audit.code import Access, Act, Atom, Call, Code, Method
-from harness.audit.flow import ENDS, Decide, FlowWalk, acts_in, value_of
+from harness.audit.code import Access, Act, Atom, Call, Code, Method, Step
+from harness.audit.flow import ENDS, Decide, FlowWalk, acts_in, deferred_steps, value_of
 
 Acts = Callable[[Act], bool]
+_LATER = "void"  # what a lambda of a constructor returns, as far as anybody waits for it
 _LEVELS = ("trace", "debug", "info", "warn", "error")
 
 
@@ -133,14 +134,25 @@ class Graph:
 
 
 def graph_of(code: Code) -> Graph:
-    """Return the graph of some code. Constructors are left out: what they do is how things begin."""
-    acts = {method: tuple(acts_in(method.body)) for method in code.methods if method.returns}
+    """Return the graph of some code. Constructors are left out: what they do is how things begin.
+
+    What their lambdas do is not: it may be done at any time, by nobody who is known.
+    """
+    begun = (replace(each, returns=_LATER, body=deferred) for each, deferred in _later(code))
+    methods = (*(method for method in code.methods if method.returns), *begun)
+    acts = {method: tuple(acts_in(method.body)) for method in methods}
     callers: dict[Method, dict[Method, None]] = {}
     for method, done in acts.items():
         for call in (act for act in done if isinstance(act, Call)):
             for called in _called(code, call):
                 callers.setdefault(called, {})[method] = None
     return Graph(code, acts, {called: tuple(by) for called, by in callers.items()})
+
+
+def _later(code: Code) -> Iterator[tuple[Method, Step]]:
+    for each in (*code.constructors, *code.initializers):
+        for deferred in deferred_steps(each.body):
+            yield each, deferred
 
 
 def same_shape(one: Method, other: Method) -> bool:

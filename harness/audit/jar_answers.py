@@ -42,10 +42,11 @@ _BEGINS = ("<init>", "<clinit>")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Method:
-    """A method with its class's simple name."""
+    """A method with its class, by its simple name and as it was read."""
 
     owner: str
     facts: MethodFacts
+    holder: ClassFacts
 
     @property
     def title(self) -> str:
@@ -92,7 +93,11 @@ def answer_from_jar(question: Question, content: JarContent) -> AuditAnswer:
     lacking = [name for name in subjects(question.ask) if name not in by_name]
     if lacking:
         return answered(question, untested(f"The jar has no class {lacking[0]}, or several."))
-    methods = (_Method(name, m) for name, each in by_name.items() for m in each.methods if m.name not in _BEGINS)
+    # All of them: one that shares its simple name, as numbered ones do, does what it does all the same.
+    everything = content.classes.values()
+    methods = (
+        _Method(simple_name(each.name), m, each) for each in everything for m in each.methods if m.name not in _BEGINS
+    )
     return answered(question, _reply(question, _Jar(content, by_name, tuple(methods))))
 
 
@@ -135,11 +140,11 @@ def _followed_by(ask: FollowedBy, jar: _Jar) -> Reply:
         detail = (
             f"After {called} a write of {ask.then} may follow by a detour, or not: {_places(without)}. {NO_SOURCES}"
         )
-        return Reply(Answer.UNTESTED, detail, _evidence(jar, without))
+        return Reply(Answer.UNTESTED, detail, _evidence(without))
     shown = never or sites
     verb = f"{len(never)} of {len(sites)} calls of {called} is not" if never else f"Every call of {called} is"
     detail = f"{verb} followed by a write of {ask.then}, in the order of instructions: {_places(shown)}."
-    return holds_or_not(not never, detail, _evidence(jar, shown))
+    return holds_or_not(not never, detail, _evidence(shown))
 
 
 def _read_once(ask: ReadOnce, jar: _Jar) -> Reply:
@@ -153,9 +158,9 @@ def _read_once(ask: ReadOnce, jar: _Jar) -> Reply:
     again = [(m, i) for m, i in sites if sum(map(_field("get", ask.field), m.facts.uses)) > 1]
     if again and not field.access & _FINAL:
         detail = f"{ask.field} is read more than once in one method: {_places(again)}."
-        return holds_or_not(False, detail, _evidence(jar, again))
+        return holds_or_not(False, detail, _evidence(again))
     kind = "final" if field.access & _FINAL else "volatile, and no method has two instructions that read it"
-    return holds_or_not(True, f"{ask.field} is {kind}: {_places(sites)}.", _evidence(jar, sites))
+    return holds_or_not(True, f"{ask.field} is {kind}: {_places(sites)}.", _evidence(sites))
 
 
 def _locked(ask: ReadOnce, jar: _Jar) -> Reply:
@@ -165,7 +170,7 @@ def _locked(ask: ReadOnce, jar: _Jar) -> Reply:
     inside = [m.owner == owner and m.facts.is_synchronized and not m.facts.access & _STATIC for m, _ in uses]
     if uses and all(inside):
         detail = f"{ask.field} is used in synchronized methods alone: {_places(uses)}."
-        return holds_or_not(True, detail, _evidence(jar, uses))
+        return holds_or_not(True, detail, _evidence(uses))
     bare = [(m, i) for (m, i), is_inside in zip(uses, inside, strict=True) if not (is_inside or m.facts.enters_monitor)]
     if uses and not bare:
         return untested(f"{ask.field} may be used under one lock alone, or not: {_places(uses)}. {NO_SOURCES}")
@@ -184,7 +189,7 @@ def _guarded_by_flag(ask: GuardedByFlag, jar: _Jar) -> Reply:
     shown = unchecked or sites
     verb = "is not" if unchecked else "is"
     detail = f"{ask.flag} {verb} asked before {ask.field} is written, in the order of instructions: {_places(shown)}."
-    return holds_or_not(not unchecked, detail, _evidence(jar, shown))
+    return holds_or_not(not unchecked, detail, _evidence(shown))
 
 
 def _checked_before(site: tuple[_Method, int], flag: str) -> bool:
@@ -204,7 +209,7 @@ def _set_once(ask: SetOnce, jar: _Jar) -> Reply:
         return untested(f"{owner} has no field {name}.")
     constructors = ("<clinit>",) if field.access & _STATIC else _BEGINS
     later = [
-        (_Method(simple_name(each.name), method), index)
+        (_Method(simple_name(each.name), method, each), index)
         for each in jar.content.classes.values()
         for method in each.methods
         for index, use in enumerate(method.uses)
@@ -290,8 +295,8 @@ def _places(sites: Sequence[tuple[_Method, int]]) -> str:
     return ", ".join(shown) + (f" and {len(sites) - 6} more" if len(sites) > 6 else "") or "nowhere"
 
 
-def _evidence(jar: _Jar, sites: Iterable[tuple[_Method, int]]) -> tuple[Evidence, ...]:
-    return tuple(_place(jar.classes[m.owner], m.facts.uses[index].line, m.title) for m, index in sites)
+def _evidence(sites: Iterable[tuple[_Method, int]]) -> tuple[Evidence, ...]:
+    return tuple(_place(m.holder, m.facts.uses[index].line, m.title) for m, index in sites)
 
 
 def _place(owner: ClassFacts, line: int, title: str) -> Evidence:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -301,16 +301,28 @@ def _calls_of(owner: str) -> Acts:
 
 
 def _begun_by(methods: Iterable[Method], entries: frozenset[Method], graph: Graph) -> list[Method]:
-    """Return where ways to `methods` begin: at entries, and at methods that nothing in the module calls."""
-    todo, passed, begun = list(methods), set[Method](), set[Method]()
+    """Return where ways to `methods` begin: at entries, and at methods that nothing else in the module calls.
+
+    Methods that call each other in a circle, or one that calls itself, begin a way where nobody else calls them.
+    """
+    callers: dict[Method, Sequence[Method]] = {}
+    todo = list(methods)
     while todo:
-        method = todo.pop()
-        callers = () if method in entries else graph.callers_by_any_type(method)
-        passed.add(method)
-        todo += [caller for caller in callers if caller not in passed]
-        if not callers:
-            begun.add(method)
-    return _in_order(begun, graph)
+        if (method := todo.pop()) not in callers:
+            callers[method] = () if method in entries else graph.callers_by_any_type(method)
+            todo += callers[method]
+    before = {method: _before(method, callers) for method in callers}
+    return _in_order({each for each in callers if all(each in before[other] for other in before[each])}, graph)
+
+
+def _before(method: Method, callers: Mapping[Method, Sequence[Method]]) -> frozenset[Method]:
+    """Return every method that leads to one, itself among them only where it calls itself by whatever way."""
+    found, todo = set[Method](), [*callers[method]]
+    while todo:
+        if (each := todo.pop()) not in found:
+            found.add(each)
+            todo += callers[each]
+    return frozenset(found)
 
 
 def _keeps_constructor(ask: KeepsConstructor, graph: Graph) -> Reply:

@@ -175,7 +175,8 @@ def _other_release(
     if not release or scope is TestScope.NONE:
         return None
     try:
-        return OtherRelease(release, tests_of_release(release, line.lock, downloads))
+        jars = tests_of_release(release, line.lock, downloads)
+        return OtherRelease(release, jars, is_later=order_of(release) > order_of(version))
     except HarnessError as error:
         return f"The tests of Kafka {release}, which the jar names, were not run: {error} Try `harness lock {release}`."
 

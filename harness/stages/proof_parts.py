@@ -112,7 +112,7 @@ def tested(case: ProofCase, changed: frozenset[str], reporter: Reporter) -> Test
     with reporter.counted("tests") as progress:
         found = run_tests(bench, case.jar, case.base_jar, scope, out, progress)
     found = replace(found, report=out.relative_to(case.directory.path).as_posix())
-    found = forgiving_foreign(found) if case.candidate.builder == GIVEN else found
+    found = forgiving_foreign(found, case.binding) if case.candidate.builder == GIVEN else found
     found = with_gap(found, case.other) if isinstance(case.other, str) else found
     return excused(found, case.claims.tests_changed, case.binding)
 

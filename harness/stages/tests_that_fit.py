@@ -36,7 +36,7 @@ def fitted(tests: TestsProof, differences: Iterable[Difference]) -> TestsProof:
 
 def _unfit(failed: FailedTest, changed: Sequence[Thing]) -> Thing | None:
     """Return what a test died for, by the JVM's words; None where it failed otherwise, or is excused already."""
-    if failed.suite is not TestSuite.UPSTREAM or failed.excuse:
+    if failed.suite is TestSuite.SERIES or failed.excuse:
         return None
     # The trace of a test that did not run is the end of its JVM's output, in which other tests have their words.
     said = f"{failed.message}\n{failed.trace}" if failed.ran else failed.message

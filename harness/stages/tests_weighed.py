@@ -19,16 +19,18 @@ def excused(tests: TestsProof, reasons: Mapping[str, str], binding: bool) -> Tes
     return replace(tests, failed=failed if binding else excuse_foreign(failed))
 
 
-def forgiving_foreign(tests: TestsProof) -> TestsProof:
+def forgiving_foreign(tests: TestsProof, binding: bool) -> TestsProof:
     """Return what tests say of a jar that somebody made: it may do the same by other members than ours.
 
-    That the series' own tests do not compile against it is a gap then, and no failure.
+    That the series' own tests do not compile against it is no failure then. It is a gap, and where they are `binding`,
+    since the jar is made as the series is, they are missing.
     """
     unmade = [failed for failed in tests.failed if failed.class_name == NOT_COMPILED]
     if not unmade:
         return tests
-    gap = f"The series' own tests do not fit this jar, which does it another way: {unmade[0].message}"
-    return with_gap(replace(tests, failed=tuple(failed for failed in tests.failed if failed not in unmade)), gap)
+    left = replace(tests, failed=tuple(failed for failed in tests.failed if failed not in unmade))
+    why = f"The series' own tests do not fit this jar, which does it another way: {unmade[0].message}"
+    return replace(left, missing=" ".join(filter(None, (tests.missing, why)))) if binding else with_gap(left, why)
 
 
 def with_gap(tests: TestsProof, gap: str) -> TestsProof:

@@ -426,6 +426,25 @@ def test_a_condition_of_thousands_of_parts_is_no_traceback():
     assert shown({**FILES, f"{TOP}/Deep.java": source})[DEFAULT] is Answer.UNTESTED
 
 
+def test_conditions_that_are_made_of_each_other_are_looked_at_once():
+    doubled = " ".join(f"boolean b{n + 1} = b{n} && b{n};" for n in range(60))
+    source = f"class Doubled {{ void m(boolean b0) {{ {doubled} if (b60) m(b60); }} }}".encode()
+    assert shown({**FILES, f"{TOP}/Doubled.java": source}) == SOUND
+
+
+@pytest.mark.parametrize(
+    "begins",
+    [
+        "KafkaRaftClient(Listener l) { l.onChange(() -> requestManager.updateBootstrapServers(null)); }",
+        "private final Runnable refresh = () -> requestManager.updateBootstrapServers(null);",
+    ],
+)
+def test_what_a_lambda_of_a_constructor_does_is_done_by_somebody(begins):
+    method = "private void maybeUpdateBootstrapServers"
+    found = answers_in(changed(CLIENT, method, f"{begins} {method}"))
+    assert found[GUARDED].answer is Answer.DOES_NOT_HOLD
+
+
 def test_a_switch_of_thousands_of_cases_is_read():
     cases = " ".join(f"case {number}: m(); break;" for number in range(5000))
     source = f"class Wide {{ void m() {{ switch (1) {{ {cases} }} }} }}".encode()
@@ -546,6 +565,8 @@ def test_who_calls_the_entry_does_not_matter():
         "public void handle() { manager.onSent(); }",
         "public void handle() { onMetric(); } private void onMetric() { manager.ready(); }",
         "public void handle() { later(() -> manager.onSent()); } private void later(Runnable work) { }",
+        "public void handle() { again(1); } private void again(int n) { manager.onSent(); if (n > 0) again(n - 1); }",
+        "public void handle() { manager.onSent(); handle(); }",
     ],
 )
 def test_a_call_by_another_way_is_named_with_where_that_begins(other):
@@ -565,6 +586,13 @@ def test_a_call_by_way_of_an_interface_is_followed_to_who_calls_that():
     found = in_raft(KafkaRaftClient=f"{bad} public void poll() {{ }}", Sender=SENDER, DefaultSender=DEFAULT_SENDER)
     assert found.answer is Answer.DOES_NOT_HOLD
     assert "KafkaRaftClient.handle" in found.detail
+
+
+def test_methods_that_call_each_other_and_nobody_else_does_begin_a_way():
+    circle = "public void one() { two(); manager.onSent(); } public void two() { one(); }"
+    found = in_raft(KafkaRaftClient=f"{POLL} {INITIALIZE} {circle}")
+    assert found.answer is Answer.DOES_NOT_HOLD
+    assert "KafkaRaftClient.one" in found.detail
 
 
 def test_a_class_that_nobody_calls_leaves_the_question_open():

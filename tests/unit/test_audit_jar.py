@@ -107,6 +107,15 @@ def test_what_order_can_show_is_reported():
     )
 
 
+def test_classes_without_a_name_of_their_own_are_read_although_they_share_one():
+    unguarded = method("run", "call RequestManager.updateBootstrapServers")
+    named = class_of("KafkaRaftClient$1", unguarded), class_of("LeaderState$1", method("run"))
+    for more in (named[:1], named):
+        found = answers_in(CLIENT, MANAGER, CONFIG, *more)["flag-guards-the-refresh"]
+        assert found.answer is Answer.DOES_NOT_HOLD
+        assert found.evidence[0].path == f"{PACKAGE}/KafkaRaftClient$1.class"
+
+
 READ, WRITTEN = ("findReadyBootstrapServer", "get"), ("updateBootstrapServers", "put")
 MONITOR = ("op 194",)
 

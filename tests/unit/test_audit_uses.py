@@ -41,6 +41,13 @@ def test_a_list_that_only_the_constructor_writes_is_set_once():
     assert [(each.path, each.line) for each in found.evidence] == [("src/C.java", 1)]
 
 
+@pytest.mark.parametrize("change", ["compareAndSet(a, b)", "getAndSet(a)", "lazySet(a)", "updateAndGet(f)"])
+def test_a_reference_that_is_exchanged_is_changed(change):
+    reference = "final AtomicReference list = new AtomicReference();"
+    found = asked(LIST, C=f"{reference} void m() {{ list.{change}; }}")
+    assert found.answer is Answer.DOES_NOT_HOLD
+
+
 @pytest.mark.parametrize(
     "fields",
     [

@@ -592,6 +592,20 @@ def test_an_entry_for_certain_java_versions_fails_where_it_hides_one_of_the_jars
     assert (found.rule, found.where, found.severity) == ("entry-versioned", entry, severity)
 
 
+@pytest.mark.parametrize(("old", "new"), [(b"1", b"2"), (b"1", None)], ids=["changed", "gone"])
+@pytest.mark.parametrize(("multi", "severity"), [(b"true", Severity.FAIL), (b"false", Severity.NOTE)])
+def test_so_does_one_that_base_has_as_well_and_that_is_another_or_gone(tmp_path, old, new, multi, severity):
+    entry, both = (
+        "META-INF/versions/11/a/B.class",
+        [("META-INF/MANIFEST.MF", b"Multi-Release: " + multi), ("a/B.class", b"")],
+    )
+    base = read_jar(jar(tmp_path / "b", *both, (entry, old)))
+    assert [*compare_entries(base, base, {})] == []
+    candidate = read_jar(jar(tmp_path / "c", *both, *([(entry, new)] if new else [])))
+    (found,) = compare_entries(base, candidate, {})
+    assert (found.rule, found.where, found.severity) == ("entry-versioned", entry, severity)
+
+
 @pytest.mark.parametrize(
     ("entries", "severity"),
     [

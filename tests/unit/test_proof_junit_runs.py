@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -329,6 +330,14 @@ def test_a_failing_test_that_the_jars_own_release_has_changed_is_excused_where_t
     assert failed.excuse == "Kafka 9.2's own version of this test passes on the jar"
     ran = [each.name for each in proof.classes if each.suite is TestSuite.RELEASE]
     assert ran == ["k.ATest", "k.BTest"]
+
+
+def test_an_earlier_release_that_does_not_have_a_fix_yet_excuses_no_failure_of_its_test(prove, other):
+    earlier = replace(other(SOUND), is_later=False)
+    upstreams = [
+        each for each in prove({A: "fail", B: "pass"}, other=earlier).failed if each.suite is TestSuite.UPSTREAM
+    ]
+    assert [(each.blocks, each.excuse) for each in upstreams] == [(True, "")]
 
 
 def test_a_test_that_the_jars_own_release_fails_too_is_its_failure_twice(prove, other):

@@ -29,7 +29,7 @@ from harness.model.proof import (
 )
 from harness.model.request import Request
 from harness.model.setup import Setup
-from harness.proof.junit.proving import NOT_COMPILED
+from harness.proof.junit.proving import NOT_COMPILED, NOT_DISCOVERED
 from harness.proof.proof_summary import describe_tests
 from harness.rundir.directory import RunDirectory
 from harness.stages import proof_case, proof_parts
@@ -115,10 +115,23 @@ def test_a_failed_test_counts_unless_base_fails_it_too_or_something_excuses_it()
 
 def test_series_tests_that_do_not_compile_against_a_foreign_jar_are_a_gap_and_other_failures_stay() -> None:
     unmade = FailedTest(TestSuite.SERIES, NOT_COMPILED, "compilation", "cannot find symbol", "")
-    seen = forgiving_foreign(TestsProof(TestScope.ALL, RAN.classes, (unmade, *RAN.failed)))
+    ran = TestsProof(TestScope.ALL, RAN.classes, (unmade, *RAN.failed))
+    seen = forgiving_foreign(ran, binding=False)
     assert seen.failed == RAN.failed
-    assert "cannot find symbol" in seen.gap
-    assert forgiving_foreign(RAN) == RAN
+    assert ("cannot find symbol" in seen.gap, seen.missing) == (True, "")
+    assert forgiving_foreign(RAN, binding=False) == forgiving_foreign(RAN, binding=True) == RAN
+
+
+def test_of_a_jar_that_is_made_as_the_series_they_are_missing() -> None:
+    unmade = FailedTest(TestSuite.SERIES, NOT_COMPILED, "compilation", "cannot find symbol", "")
+    seen = forgiving_foreign(TestsProof(TestScope.ALL, RAN.classes, (unmade, *RAN.failed)), binding=True)
+    assert (seen.failed, "cannot find symbol" in seen.missing) == (RAN.failed, True)
+
+
+def test_series_tests_that_are_not_even_found_are_a_failure_of_whatever_jar() -> None:
+    unfound = FailedTest(TestSuite.SERIES, NOT_DISCOVERED, "discovery", "the JVM ended", "")
+    ran = TestsProof(TestScope.ALL, RAN.classes, (unfound,))
+    assert forgiving_foreign(ran, binding=True) == forgiving_foreign(ran, binding=False) == ran
 
 
 def test_a_jar_is_the_locked_releases_by_its_bytes_whoever_handed_it_over() -> None:

@@ -66,6 +66,13 @@ def test_a_test_that_dies_for_want_of_what_no_other_jar_can_miss_does_not_count_
     assert_excused(gone(where), failed(trace), named)
 
 
+def test_so_does_a_test_of_the_release_that_the_jar_names():
+    lacks = failed(f"java.lang.NoSuchMethodError: {LACKS}\n\tat a.BTest.a(BTest.java:7)")
+    assert_excused(gone(CONSTRUCTOR), replace(lacks, suite=TestSuite.RELEASE), "LeaderState(Time, int, long[])")
+    (series,) = seen(gone(CONSTRUCTOR), replace(lacks, suite=TestSuite.SERIES)).failed
+    assert series.blocks
+
+
 def assert_excused(difference, failure, named):
     tests = seen(difference, failure)
     (excused,) = tests.failed

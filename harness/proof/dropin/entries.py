@@ -45,6 +45,8 @@ _UNREAD = "; no class of this Kafka names it"
 class JarFacts:
     """A jar's entries but for folders, in the file's order; content of those that are no classes; its manifest.
 
+    A class for certain Java versions alone is read as a resource: it is not among those that are compared elsewhere.
+
     Manifest attributes are those of the main section, names in lower case. `twins` are the entries that are there more
     than once, with the content of each.
     """
@@ -59,7 +61,8 @@ def read_jar(path: Path) -> JarFacts:
     """Return what a jar holds other than its classes. Raises HarnessError for what is no jar, or a damaged one."""
     with open_archive(path) as archive:
         names = tuple(name for name in archive.namelist() if not name.endswith("/"))
-        resources = {name: read_entry(archive, name) for name in names if not is_class(name)}
+        wanted = (name for name in names if not is_class(name) or _VERSIONED.fullmatch(name))
+        resources = {name: read_entry(archive, name) for name in wanted}
         twins = twins_in(archive)
     return JarFacts(names, resources, parse_manifest(resources.get(MANIFEST, b"")), twins)
 
@@ -97,6 +100,9 @@ def compare_entries(
     """
     yield from _duplicates(base, candidate)
     for name in sorted(missing_resources(base, candidate)):
+        if found := _VERSIONED.fullmatch(name):
+            yield _versioned(name, found[1], base, "is missing: ")
+            continue
         alike = any(_says_the_same(name, base.resources[name], each) for each in elsewhere.get(name, ()))
         rule = rules.ENTRY_MISSING.weighing(Severity.WARNING) if alike else rules.ENTRY_MISSING
         more = "; another jar has it, on the same class path" if alike else ""
@@ -110,7 +116,11 @@ def compare_entries(
         elif name in candidate.resources:
             yield rules.ENTRY_ADDED.broken(name, f"{name} is new, and no class")
     for name in _comparable(base, candidate):
-        if base.resources[name] != candidate.resources[name]:
+        if base.resources[name] == candidate.resources[name]:
+            continue
+        if found := _VERSIONED.fullmatch(name):
+            yield _versioned(name, found[1], candidate, "has another content: ")
+        else:
             is_text = _TEXT.fullmatch(name) or _says_the_same(name, base.resources[name], candidate.resources[name])
             rule = rules.TEXT_CHANGED if is_text else rules.RESOURCE_CHANGED
             yield rule.broken(name, f"{name} has another content", *_sizes(name, base, candidate))
@@ -176,12 +186,16 @@ def _signed_by(signers: Sequence[str]) -> str:
     return f"signed by {', '.join(signers)}" if signers else "not signed"
 
 
-def _versioned(name: str, hidden: str, candidate: JarFacts) -> Difference:
-    """Return what an entry for certain Java versions means: it hides another one in a multi-release jar alone."""
-    if _hidden_by(candidate)(name) and candidate.manifest.get(_MULTI_RELEASE, "").lower() == "true":
-        return rules.ENTRY_VERSIONED.broken(name, f"{name} hides {hidden} from certain Java versions")
+def _versioned(name: str, hidden: str, jar: JarFacts, how: str = "") -> Difference:
+    """Return what an entry for certain Java versions means: it hides another one in a multi-release jar alone.
+
+    `jar` is the one that has it, `how` says in what it differs, empty for a new one.
+    """
+    whose = f"{name} {how}it" if how else name
+    if _hidden_by(jar)(name) and jar.manifest.get(_MULTI_RELEASE, "").lower() == "true":
+        return rules.ENTRY_VERSIONED.broken(name, f"{whose} hides {hidden} from certain Java versions")
     note = rules.ENTRY_VERSIONED.weighing(Severity.NOTE)
-    return note.broken(name, f"{name} is for certain Java versions only, and hides nothing")
+    return note.broken(name, f"{whose} is for certain Java versions only, and hides nothing")
 
 
 def _hidden_by(jar: JarFacts) -> Callable[[str], str]:

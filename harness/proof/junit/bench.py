@@ -14,10 +14,14 @@ from harness.toolbox.java import JavaRuntime
 
 @dataclass(frozen=True, slots=True)
 class OtherRelease:
-    """Another release of the same line, which the jar names, and the jars of its tests with what they need."""
+    """Another release of the same line, which the jar names, and the jars of its tests with what they need.
+
+    Only one that `is_later` than the nodes' has changed a test of theirs; an earlier one does not have it yet.
+    """
 
     release: str
     jars: tuple[Path, ...]
+    is_later: bool = True
 
 
 @dataclass(frozen=True, slots=True)

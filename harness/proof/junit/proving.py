@@ -23,7 +23,8 @@ from harness.proof.junit.test_runs import Runs, TestedJar
 
 Cases = tuple[JUnitTest, ...]
 Failures = tuple[FailedTest, ...]
-NOT_COMPILED = "tests of the series"  # stands for the class of tests that could not even be compiled or found
+NOT_COMPILED = "tests of the series"  # stands for the class of tests that could not be compiled
+NOT_DISCOVERED = "discovery of the tests of the series"
 _UNRELATED = "none of upstream's tests is related to what changed"
 Progress = Callable[[int, int], None]  # so many tests of so many have ended
 
@@ -93,9 +94,11 @@ def _of_release(runs: Runs, candidate: Path, base: Path, scope: TestScope) -> tu
 
 
 def _outdated(bench: TestBench, failed: Failures, own: Cases) -> Failures:
-    """Excuse what the release that the jar names has changed."""
+    """Excuse what the later release that the jar names has changed."""
     other = bench.other
-    return excuse_by_release(failed, other.release, _changed_by(bench, other.jars), own) if other and failed else failed
+    if other is None or not other.is_later or not failed:
+        return failed
+    return excuse_by_release(failed, other.release, _changed_by(bench, other.jars), own)
 
 
 def _changed_by(bench: TestBench, theirs: tuple[Path, ...]) -> frozenset[str]:
@@ -170,7 +173,7 @@ def _series(runs: Runs, tested: TestedJar) -> tuple[TestedJar, Cases, tuple[Fail
     try:
         counted = runs.count(series, classes)
     except HarnessError as error:
-        return tested, (), (_broken("discovery", str(error)),)
+        return tested, (), (_broken("discovery", str(error), NOT_DISCOVERED),)
     found = {case.class_name for case in counted}
     lost = [name for name in _test_classes(runs.bench.series_tests) if name not in found]
     return series, counted, tuple(_broken(name, "none of its tests was found", name) for name in lost)
