@@ -308,6 +308,22 @@ def test_a_method_that_is_not_synchronized_any_more_is_a_changed_one(code):
     assert [each.name for each in changed_methods(found)] == ["size"]
 
 
+def switching(*constants):
+    """Return a class with a switch over an enum: its cases are numbers, and whose they are stands beside it."""
+    table, kind = f"{STATE}$1", "org/apache/kafka/raft/Isolation"
+    read = Use("get", table, "$SwitchMap$org$apache$kafka$raft$Isolation", "[I", 1)
+    cases = [use for each in constants for use in (read, Use("get", kind, each, f"L{kind};", 1))]
+    made = facts(table, method("<clinit>", "()V", code="-".join(constants), uses=tuple(cases)), access=0x1020)
+    return classes(facts(STATE, method("size", uses=(read,)), method("other")), made)
+
+
+def test_another_case_of_a_switch_over_an_enum_changes_the_method_though_its_instructions_are_the_same():
+    base = {**MANY, **switching("COMMITTED", "UNCOMMITTED")}
+    for constants, changed in ((("COMMITTED", "UNCOMMITTED"), []), (("UNCOMMITTED", "COMMITTED"), ["size"])):
+        found = compared({**base, **switching(*constants)}, [CompiledBaseline("base", base)])
+        assert [each.name for each in changed_methods(found)] == changed
+
+
 def test_what_does_not_load_on_base_either_is_no_difference(monkeypatch):
     optional, ours = (
         rules.REFERENCE_UNRESOLVED.broken(where, f"{where} is not there") for where in ("opt.Tracer", "a.Gone")

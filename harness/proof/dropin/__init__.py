@@ -70,7 +70,8 @@ _COMPILER = {
     Reading.INSTRUCTIONS: "",
     Reading.OPERATIONS: (
         "no baseline was compiled by the candidate's compiler: methods are compared by what they use, compute and "
-        "compare, not by the order in which they do so"
+        "compare, not by the order in which they do so: a null check turned around, another number of a case or a "
+        "throw that is gone is not noticed"
     ),
     Reading.USES: (
         "no baseline was compiled by the candidate's compiler, which arranges conditions in its own way: methods are "

@@ -40,6 +40,7 @@ _OBJECTS = frozenset(
     )
 )
 LAMBDA = "lambda$"  # with a number behind it
+SWITCH_MAP = "$SwitchMap$"  # what javac calls the table of a switch over an enum, ecj:
 _SWITCH_TABLE = "$SWITCH_TABLE$"
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from harness.proof.bytecode import ClassFacts, MethodFacts, Use
-from harness.proof.dropin.idioms import canonical, is_bridge, is_compilers_own, is_switch_table
+from harness.proof.dropin.idioms import SWITCH_MAP, canonical, is_bridge, is_compilers_own, is_switch_table
 
 Nest = Sequence[ClassFacts]
 Member = tuple[str, str, str]  # class, name, descriptor
@@ -43,12 +43,35 @@ class Body:
 
 def bodies(nest: Nest, reading: Reading) -> dict[Member, object]:
     """Return what each method with code does: equal where the source can be the same."""
-    if reading is Reading.INSTRUCTIONS:  # a digest of these tells what a method's lambdas do too
-        return {member: (_locks(method), method.code) for member, method in _written(nest)}
     read = _Reader(nest).read
     if reading is Reading.USES:
         return {member: (_locks(method), read(method).uses) for member, method in _written(nest)}
-    return {member: (_locks(method), read(method)) for member, method in _written(nest)}
+    cases = _cases_of_enums(nest)
+    if reading is Reading.INSTRUCTIONS:  # a digest of these tells what a method's lambdas do too
+        return {member: (_locks(method), method.code, cases(method)) for member, method in _written(nest)}
+    return {member: (_locks(method), read(method), cases(method)) for member, method in _written(nest)}
+
+
+def _cases_of_enums(nest: Nest) -> Callable[[MethodFacts], Sequence[Sequence[str]]]:
+    """Return what says which constants a method's switches over enums have as cases, in the order of the source.
+
+    In the method itself javac writes their numbers alone; whose these are stands in a table of a class of its own.
+    """
+    tables: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for each in (method for made in nest for method in made.methods if method.name == "<clinit>"):
+        table = None
+        for use in (use for use in each.uses if use.kind == "get"):
+            if use.name.startswith(SWITCH_MAP):
+                table = tables[use.owner, use.name]
+            elif table is not None:
+                table.append(use.name)
+                table = None
+
+    def cases(method: MethodFacts) -> Sequence[Sequence[str]]:
+        read = (use for use in method.uses if use.kind == "get" and use.name.startswith(SWITCH_MAP))
+        return [tables[use.owner, use.name] for use in read if method.name != "<clinit>"]
+
+    return cases
 
 
 def _locks(method: MethodFacts) -> bool:
