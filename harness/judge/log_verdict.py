@@ -161,7 +161,8 @@ def _is_worse(finding: Finding) -> bool:
         return False
     if finding.kind is FindingKind.VALUE:  # the arms' own values are counted, so any of the candidate's are more
         return sum(finding.candidate_runs) > 0
-    return finding.kind not in _NO_COUNTS and sum(finding.candidate_runs) > sum(finding.base_runs)
+    more = sum(finding.candidate_runs) > sum(finding.base_runs) or finding.stock.flood
+    return finding.kind not in _NO_COUNTS and more
 
 
 def _is_no_noise(finding: Finding, errors: Sequence[Difference]) -> bool:

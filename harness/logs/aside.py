@@ -8,21 +8,21 @@ significance, since nothing but the jar's statements can make it weigh.
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import islice
 from pathlib import Path
 
-from harness.base.tails import beginnings
+import polars as pl
+import pyarrow as pa
+
 from harness.base.text import visible
 from harness.logs.compare.counts import Count
-from harness.logs.compare.template_families import unordered
+from harness.logs.compare.template_families import family, unordered
+from harness.logs.read.blocks import LogFile, whole
+from harness.logs.read.event_counts import Reading
 from harness.logs.read.excerpts import excerpt
 from harness.logs.read.layout import compile_layout
-from harness.logs.read.masks import template_of
 from harness.model.findings import Finding, FindingKind
 from harness.model.node_logs import NodeLogs
 from harness.model.runs import Evidence
@@ -33,13 +33,15 @@ from harness.rundir.parts import RunFolder, shutdown_log
 _ERROR = "ERROR"
 _AT_THE_END = "stopped after the plan"
 _MADE_AGAIN = "a run that was made again"
-_LONGEST_LINE = 64 * 1024
-_MOST_ERRORS = 2000  # of one log
+_MOST_BYTES = 64 * 2**20  # of one log: what a node logs as it stops is a thousandth of that
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorAside:
-    """One line at ERROR: which arm's node wrote it in which scenario and repeat, and `when` that was, in words."""
+    """One kind of line at ERROR in one log: which arm's node wrote it in which scenario and repeat, and how often.
+
+    `when` says in words when that was, `template` is what is compared with other logs (`Count.key`), `place` the first.
+    """
 
     arm: str
     scenario: str
@@ -48,6 +50,7 @@ class ErrorAside:
     when: str
     logger: str
     template: str
+    count: int
     place: Evidence
 
 
@@ -74,31 +77,32 @@ def _of_run(run: RunFolder, *, is_made_again: bool) -> Iterator[ErrorAside]:
 
 
 def _errors(root: Path, name: str, node: NodeLogs, when: str) -> Iterator[ErrorAside]:
-    """Yield the lines at ERROR of a log, the first of them if there are many; nothing where there is none."""
-    if (root / name).is_file():
-        yield from islice(_errors_in(root, name, node, when), _MOST_ERRORS)
-
-
-def _errors_in(root: Path, name: str, node: NodeLogs, when: str) -> Iterator[ErrorAside]:
-    event = re.compile(compile_layout(node.pattern).event)
-    for number, line in beginnings(root / name, most=_LONGEST_LINE):
-        text = line.decode("utf-8", "replace")
-        found = event.match(text) if _ERROR in text else None
-        fields = found.groupdict() if found else {}
-        if fields.get("level") == _ERROR and (logger := fields.get("logger")):
-            template = unordered(_masked(fields["message"]))
-            place = Evidence(name, number, excerpt(text))
-            yield ErrorAside(node.arm, node.scenario, node.repeat, node.node_role, when, logger, template, place)
-
-
-@lru_cache(1 << 12)
-def _masked(message: str) -> str:
-    return template_of(message)
+    """Yield what a log has at ERROR, read as logs that count are, so that the same line is the same in both."""
+    if not (root / name).is_file():
+        return
+    with (root / name).open("rb") as log:
+        content = log.read(_MOST_BYTES)
+    if _ERROR.encode() not in content:
+        return
+    rows = whole(pa.scalar(content, pa.binary()), LogFile(name, Reading(compile_layout(node.pattern), (), node.names)))
+    for row in rows.filter(pl.col("logger") != "", part="event", level=_ERROR).iter_rows(named=True):
+        template, place = family(unordered(row["template"])), Evidence(name, row["line"] + 1, excerpt(row["excerpt"]))
+        yield ErrorAside(
+            node.arm,
+            node.scenario,
+            node.repeat,
+            node.node_role,
+            when,
+            row["logger"],
+            template,
+            row["count"],
+            place,
+        )
 
 
 def new_errors(base: str, candidate: str, aside: Sequence[ErrorAside], counts: Iterable[Count]) -> tuple[Finding, ...]:
     """Return a finding for each such line of a candidate that neither base logs anywhere, nor any log that counts."""
-    known = {(each.logger, each.template) for each in counts if each.where.arm in (base, candidate)}
+    known = {(each.logger, each.key) for each in counts if each.where.arm in (base, candidate)}
     known |= {(each.logger, each.template) for each in aside if each.arm == base}
     found: dict[tuple[str, ...], list[ErrorAside]] = defaultdict(list)
     for each in aside:
@@ -108,7 +112,9 @@ def new_errors(base: str, candidate: str, aside: Sequence[ErrorAside], counts: I
 
 
 def _finding(errors: Sequence[ErrorAside]) -> Finding:
-    first, runs = errors[0], Counter(each.repeat for each in errors)
+    first, runs = errors[0], Counter[int]()
+    for each in errors:
+        runs[each.repeat] += each.count
     return Finding(
         kind=FindingKind.NEW,
         template=excerpt(first.template),
@@ -118,7 +124,7 @@ def _finding(errors: Sequence[ErrorAside]) -> Finding:
         level=_ERROR,
         logger=visible(first.logger),
         base_count=0,
-        candidate_count=len(errors),
+        candidate_count=runs.total(),
         base_excerpt="",
         candidate_excerpt=first.place.excerpt,
         evidence=(first.place,),

@@ -2,16 +2,21 @@
 
 from dataclasses import replace
 
+import pyarrow as pa
 import pytest
 from test_judge import CRASH, FIX, GUARD, SOUND, H, R, declare, ran
 
 from harness.judge.decision import decide
 from harness.logs.aside import errors_aside, new_errors
 from harness.logs.compare.counts import Count, Where
+from harness.logs.compare.template_families import family
+from harness.logs.read.blocks import LogFile, whole
+from harness.logs.read.event_counts import Reading
+from harness.logs.read.layout import compile_layout
 from harness.model.findings import Contrast, FindingKind
 from harness.model.node_logs import NodeLogs
 from harness.model.proof import ERROR_ADDED, Difference, Severity
-from harness.model.runs import Outcome, Verdict
+from harness.model.runs import Outcome, RunKey, Verdict
 from harness.rundir.directory import RunDirectory
 
 RAFT = "org.apache.kafka.raft.KafkaRaftClient"
@@ -70,6 +75,48 @@ def test_what_base_logs_as_it_stops_or_anywhere_else_is_none(directory):
     assert found(directory, counts=[count]) == ()
     logged(directory, STOCK, "shutdown.log", ERROR.replace("17", "4"))
     assert found(directory) == ()
+
+
+TRACE = "org.apache.kafka.raft.errors.NotLeaderException: Append failed\n\tat a.B.c(B.java:7)\n"
+
+
+@pytest.mark.parametrize(
+    ("here", "there"),
+    [
+        (ERROR + TRACE, ERROR.replace("17", "4") + TRACE),
+        (ERROR.replace("batch 17", "127.0.0.1:22001"), ERROR.replace("batch 17", "127.0.0.1:22001")),
+        (ERROR.replace("17", "17 (x=true)"), ERROR.replace("17", "3 (x=false)")),
+    ],
+    ids=["an exception below it", "a node's address in it", "other values in its brackets"],
+)
+def test_the_same_line_is_the_same_in_a_log_that_counts_and_in_one_that_does_not(directory, here, there):
+    (node,) = directory.run(RunKey("turn2", STOCK, 1)).logs.read()
+    node = replace(node, names={"127.0.0.1:22001": "<voter's controller>"})
+    for arm in (STOCK, ON):
+        of_arm = replace(node, arm=arm, files=(node.files[0].replace(STOCK, arm),))
+        directory.run(RunKey("turn2", arm, 1)).logs.write((of_arm,))
+    logged(directory, ON, "shutdown.log", here)
+    assert len(found(directory)) == 1
+    reading = Reading(compile_layout(node.pattern), (), node.names)
+    rows = whole(pa.scalar(there.encode()), LogFile("server.log", reading)).filter(level="ERROR", part="event")
+    (row,) = rows.iter_rows(named=True)
+    where, template = Where(STOCK, "turn1", "voter", "start"), row["template"]
+    count = Count(where, "ERROR", RAFT, template, 1, "x", 1, "", family=family(template))
+    assert found(directory, counts=[count]) == ()
+
+
+def test_an_error_of_several_lines_is_one_and_its_logger_stands_on_the_last(directory):
+    logged(directory, ON, "shutdown.log", INFO + ERROR.replace("batch 17", "batch 17:\nits writer is gone"))
+    (finding,) = found(directory)
+    assert (finding.logger, finding.evidence[0].line) == (RAFT, 2)
+    assert "its writer is gone" in finding.template
+
+
+def test_however_many_known_errors_come_first_the_one_that_base_cannot_write_is_found(directory):
+    logged(directory, STOCK, "shutdown.log", ERROR)
+    logged(directory, ON, "shutdown.log", ERROR * 3000 + ERROR.replace("Could not close", "Lost"))
+    (finding,) = found(directory)
+    assert finding.template.endswith("Lost batch <n>")
 
 
 def test_what_the_logs_that_count_show_of_the_candidate_is_not_told_twice(directory):

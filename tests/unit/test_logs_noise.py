@@ -176,6 +176,15 @@ def test_what_only_some_runs_of_the_candidate_log_is_not_called_noise_for_that()
     assert (found.significance, found.base_runs, found.candidate_runs) == (Significance.UNKNOWN, (0, 0, 0), (1, 1, 0))
 
 
+@pytest.mark.parametrize(
+    ("numbers", "significance"), [((5000, 6, 5), Significance.UNKNOWN), ((17, 6, 5), Significance.WITHIN)]
+)
+def test_a_flood_in_one_run_of_the_candidate_is_not_called_noise_for_its_own_spread(numbers, significance):
+    base = [logged("stock", repeat, "retry failed", number) for repeat, number in zip(REPEATS, (5, 6, 5), strict=True)]
+    found = findings([*rest(), *base, *of_on("retry failed", numbers)])
+    assert [each.significance for each in found if each.template == "retry failed"] == [significance]
+
+
 def test_ten_times_as_many_lines_are_a_rate_with_its_false_discovery_rate():
     counts = [c for c in rest() if (c.template, c.where.arm, c.where.scenario) != ("varies 3", "on", "turn2")]
     text = findings([*counts, *of_on("varies 3", (290, 310, 330))])

@@ -246,6 +246,23 @@ def test_a_flood_where_the_fix_works_at_a_second_level_beside_a_line_that_vanish
     )
 
 
+@pytest.mark.parametrize(
+    ("base", "candidate"),
+    [((20,) * 3, (85, 0, 0)), ((20,) * 5, (70, 20, 20, 20, 20)), ((20,) * 10, (20,) * 9 + (120,))],
+    ids=["the others log nothing", "the others log as base", "one of ten"],
+)
+def test_a_flood_in_one_run_of_several_is_told_and_holds_the_jar_back(base, candidate):
+    def of(numbers):
+        return lambda name, at: [logged("retry failed", numbers[at - 1])] if name == "turn2" and numbers[at - 1] else []
+
+    known = learned(of=lambda name, at: [logged("retry failed", 20)] if name == "turn2" else [])
+    (found,) = compare(known, of(candidate), of(base), repeats=len(base))
+    assert (found.kind, found.significance, found.stock.flood) == (FindingKind.RATE, BEYOND, True)
+    cells = {CellName(name, arm): CellOutcome(CellState.PASSED) for name in SCENARIOS for arm in ("stock", "jar")}
+    (reason,) = reasons_of_logs([("stock", "jar")], "", [Contrast("stock", "jar", (found,))], None, cells)
+    assert "turn2: jar logs a line at WARN" in reason.sentence
+
+
 def test_more_in_a_phase_that_was_so_much_longer_is_no_flood():
     """A slow host stretches what goes on all the time."""
     known = learned(of=lambda name, at: [logged("no connection", 80)])

@@ -150,6 +150,16 @@ def test_a_word_in_brackets_is_reported_beyond_the_noise_and_never_at_one_run():
     assert findings([count for count in counts if count.where.repeat == 1], seconds=once) == ()
 
 
+def test_a_value_has_the_level_at_which_its_own_lines_are_logged():
+    """Two statements of one text, one at ERROR, which both arms log, and one at INFO, of whose words one is new."""
+    failed = Statement("a/B.java", 7, "ERROR", ("Error while appending to ", ""), "B")
+    informed = replace(failed, line=8, level="INFO")
+    both = everywhere("Error while appending to NotEnoughReplicas", statement=failed, level="ERROR")
+    new = [logged("Error while appending to InvalidEpoch", "on", repeat, statement=informed) for repeat in REPEATS]
+    found = [each for each in findings([*both, *new]) if each.kind is FindingKind.VALUE]
+    assert [each.level for each in found] == ["INFO"]
+
+
 def test_a_word_that_comes_and_goes_within_base_is_noise():
     new = [logged("Vote(granted=true)", "on", repeat, statement=None) for repeat in REPEATS]
     counts = [*everywhere("Vote(granted=false)", statement=None), *new]

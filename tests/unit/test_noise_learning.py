@@ -23,6 +23,7 @@ from harness.logs.read.pipeline import FileCounts
 from harness.logs.results import write
 from harness.model.arms import Arm, Kafka, Role
 from harness.model.log_totals import FileTotal
+from harness.model.request import Request
 from harness.model.runs import Outcome
 from harness.model.seal import RunInputs, Seal
 from harness.model.setup import Setup
@@ -95,6 +96,23 @@ def test_a_run_that_ended_before_its_end_is_not_learned(directory, toolbox, outc
     (result,) = [each for each in directory.results() if (each.scenario, each.arm) == ("turn2", "stock")]
     directory.run(result.key).result.write(replace(result, outcome=outcome))
     assert "turn2" not in {run.scenario for run in learn_runs(directory, toolbox, QUIET.report)}
+
+
+def test_nothing_is_learned_from_runs_with_a_soak_as_what_comes_with_time_is_more_there(directory, toolbox):
+    request = directory.request.read_if_exists() or Request()
+    directory.request.write(replace(request, soak="1h"))
+    assert learn_runs(directory, toolbox, QUIET.report) == {}
+    directory.request.write(replace(request, soak=""))
+    assert learn_runs(directory, toolbox, QUIET.report)
+
+
+def test_with_server_properties_of_the_users_own_nobody_elses_runs_tell_what_nodes_log(directory, toolbox):
+    grow_noise(directory, toolbox, QUIET)
+    run_anew(directory)
+    assert noise_of(directory).runs
+    directory.logs.noise.path.unlink()
+    directory.setup.write(Setup("", overlay={"num.io.threads": "7"}))
+    assert not noise_of(directory).runs
 
 
 def test_base_verified_against_itself_has_two_arms_to_learn_from(directory):

@@ -162,12 +162,21 @@ def _more_or_fewer(pair: Pair, known: _Known) -> Finding | None:
     other = _other_rate(pair, known, _excess)
     if other is None and judged and judged.significance is Significance.BEYOND:
         other = _other_rate(pair, known, _unexplained)  # in a phase that base never reached, or outside of all
+    runs = known.runs(pair.place, pair.key)
+    if other is None and judged and judged.rate.flood:
+        other = _flooded(pair, known, runs)
     if other is None:
         return None
-    runs = known.runs(pair.place, pair.key)
     finding = plain_finding(pair, FindingKind.RATE, phase or other, assessment, runs)
     detail = _per_second(pair, phase or other, known.times(pair.place, phase or other))
     return replace(finding, detail=detail, stock=judged.rate if judged else None)
+
+
+def _flooded(pair: Pair, known: _Known, runs: tuple[tuple[int, ...], tuple[int, ...]]) -> str | None:
+    """Return the phase of a flood in one run of several, beside which the sums of all hardly differ."""
+    phase, (of_base, of_candidate) = busiest(pair.candidate), (max(each, default=0) for each in runs)
+    more = of_candidate > of_base and _excess((of_base, of_candidate), known.times(pair.place, phase)) >= MIN_EVENTS
+    return phase if more else None
 
 
 def _per_second(pair: Pair, phase: str, times: tuple[float, float]) -> str:
@@ -239,8 +248,10 @@ def _changed(change: ValueChange) -> Finding:
     runs = (change.base.runs, change.candidate.runs)
     phase = busiest(change.candidate.logged or change.base.logged)
     plain = plain_finding(pair, FindingKind.VALUE, phase, Assessment(change.significance), runs)
+    own = change.candidate.logged or change.base.logged  # what is shown beside it may be of another level
     return replace(
         plain,
+        level=max(levels_of(own), key=severity) if own else plain.level,
         base_count=sum(change.base.runs),
         candidate_count=sum(change.candidate.runs),
         detail=f"base: {_listed(change.base)}; candidate: {_listed(change.candidate)}",
