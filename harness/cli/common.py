@@ -258,8 +258,13 @@ def _copy(run_dir: Path, out: Path) -> None:
     try:
         shutil.copytree(run_dir, out, dirs_exist_ok=True, ignore=shutil.ignore_patterns(MARKER))
     except BaseException:
-        shutil.rmtree(out)
+        _take_away(out)
         raise
+
+
+def _take_away(folder: Path) -> None:
+    """Remove a folder as far as that can be done: one that is mounted stays, and is left empty."""
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def refuse_rollout(run_dir: Path, hint: str = "") -> None:
@@ -290,7 +295,7 @@ def fresh_run_dir(out: Path | None, command: str, request: Request | None = None
         yield folder
     except BaseException as error:
         if not RunDirectory(folder).declaration.exists and not (isinstance(error, HarnessError) and error.keeps):
-            shutil.rmtree(folder)
+            _take_away(folder)
         raise
 
 
@@ -302,7 +307,7 @@ def fresh_folder(out: Path | None, command: str) -> Iterator[Path]:
     try:
         yield folder
     except BaseException:
-        shutil.rmtree(folder)
+        _take_away(folder)
         raise
 
 

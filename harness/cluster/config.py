@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import struct
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,6 +15,9 @@ from harness.kafka.release_lines import Line
 
 _FOUR_DIGITS = re.compile("[0-9a-fA-F]{4}")
 _LINE_ENDS = re.compile(r"\r\n|\n|\r")
+_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
+_VALUE_SIGNS = re.compile(r"\\|^[ \t]")
+_KEY_SIGNS = re.compile(r"[\\=: \t]|^[#!]")
 BROKER_LISTENER = "BROKER"
 METADATA_TOPIC = "__cluster_metadata"
 METADATA_LOG = f"{METADATA_TOPIC}-0"  # the folder of its only partition, in a node's `log.dirs`
@@ -166,13 +171,21 @@ def _quorum(node: NodeConfig, formatting: bool) -> dict[str, str]:
 
 
 def properties_text(properties: Mapping[str, str]) -> str:
-    """Return properties as java.util.Properties reads them."""
-    return "".join(f"{key}={_escape(value)}\n" for key, value in properties.items())
+    """Return properties as java.util.Properties reads them, whose files are Latin-1."""
+    return "".join(f"{_escape(key, _KEY_SIGNS)}={_escape(value, _VALUE_SIGNS)}\n" for key, value in properties.items())
 
 
-def _escape(value: str) -> str:
-    """Escape a value for java.util.Properties."""
-    return value.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
+def _escape(text: str, signs: re.Pattern[str]) -> str:
+    """Escape a key or a value, in which these signs mean something."""
+    plain = signs.sub(lambda found: f"\\{found[0]}", text)
+    plain = plain.replace("\n", "\\n").replace("\r", "\\r").replace("\f", "\\f")
+    return _BEYOND_ASCII.sub(lambda found: "".join(f"\\u{unit:04x}" for unit in _units(found[0])), plain)
+
+
+def _units(text: str) -> tuple[int, ...]:
+    """Return the UTF-16 units of a text."""
+    encoded = text.encode("utf-16-be", "surrogatepass")
+    return struct.unpack(f">{len(encoded) // 2}H", encoded)
 
 
 def parse_properties(text: str) -> dict[str, str]:
@@ -229,7 +242,8 @@ def _unescape(text: str) -> str:
             out.append(chr(int(digits, 16)))
         else:
             out.append(simple.get(following, following))
-    return "".join(out)
+    units = "".join(out).encode("utf-16-le", "surrogatepass")  # a character beyond the first 65,536 is two escapes
+    return units.decode("utf-16-le", "surrogatepass")
 
 
 def load_overlay(path: Path, arm_keys: frozenset[str]) -> dict[str, str]:
@@ -239,11 +253,11 @@ def load_overlay(path: Path, arm_keys: frozenset[str]) -> dict[str, str]:
     that the cluster or the arms own, or when the file cannot be read.
     """
     try:
-        overlay = parse_properties(path.read_text(encoding="utf-8-sig"))
-    except (OSError, UnicodeDecodeError, ValueError) as error:
+        overlay = parse_properties(_text_of(path))
+    except (OSError, ValueError) as error:
         raise HarnessError(
             f"--config {path} cannot be read as a properties file: {reason_of(error)}.",
-            "Give key=value lines in UTF-8.",
+            "Give key=value lines.",
         ) from error
     owned = sorted(key for key in overlay if key in OWNED_KEYS | arm_keys)
     if owned:
@@ -252,6 +266,14 @@ def load_overlay(path: Path, arm_keys: frozenset[str]) -> dict[str, str]:
             "Remove these keys; every other key of server.properties may stay.",
         )
     return overlay
+
+
+def _text_of(path: Path) -> str:
+    """Return a file as java.util.Properties reads it; a byte order mark is left out. Raises ValueError for no text."""
+    content = path.read_bytes().removeprefix(BOM_UTF8)
+    if b"\0" in content:
+        raise ValueError("it is no text")
+    return content.decode("latin-1")
 
 
 def logging_text(line: Line) -> str:

@@ -28,7 +28,8 @@ class PlannedRun:
     user's server properties, for what the scenario does not declare. `flag_key` is the flag whose effective value every
     node must prove to be its install's; `java` is the nodes' runtime as run.json declares it; `soak` the seconds that
     its last measured window is to last, 0 for what the plan says; `runtime` is what nodes run as. `harness` is the
-    digest of the rules by which the harness runs it, empty where nobody asks for them.
+    digest of the rules by which the harness runs it, empty where nobody asks for them; `own_files` has those of the
+    files of the user's scenarios, as they were when they were loaded.
     """
 
     key: RunKey
@@ -44,6 +45,7 @@ class PlannedRun:
     soak: float = 0.0
     runtime: NodeRuntime = NodeRuntime.PROCESS
     harness: str = ""
+    own_files: Mapping[Path, str] = field(default_factory=dict)
 
     def plan(self) -> Plan:
         """Build the plan. Raises HarnessError where the scenario does."""

@@ -135,6 +135,11 @@ class Recorder:
         """Whether an unmet expectation or a death ended the plan: then its aftermath is carried out."""
         return any(kind in self._incidents for kind in _BY_THE_ARM)
 
+    @property
+    def has_incidents(self) -> bool:
+        """Whether anything was met that ends a plan, or decides a run."""
+        return bool(self._incidents)
+
     def begin_aftermath(self) -> None:
         """What the arm does from here on is recorded beside what ended the plan."""
         self._aftermath = []

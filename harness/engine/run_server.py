@@ -15,9 +15,11 @@ import traceback
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import NoReturn
 
 from harness.base.errors import HarnessError
+from harness.base.files import sha256_of
 from harness.cluster.runtime.namespace_runtime import why_not
 from harness.cluster.runtime.namespaces import enter_user_namespace
 from harness.engine.cancel import Cancellation, RunCancelled
@@ -101,6 +103,10 @@ def _be_a_run(requests: socket.socket, connection: int, last_words: int) -> NoRe
         os._exit(code)
 
 
+def _digest(path: Path) -> str:
+    return sha256_of(path) if path.is_file() else ""
+
+
 class _RunHere:
     """A run in this process, and what it and the harness say to each other."""
 
@@ -133,7 +139,8 @@ class _RunHere:
         begin = self._parent.recv()
         assert isinstance(begin, Begin)
         tempfile.tempdir = begin.temporary
-        if why := differences(inputs_of(begin.cell), begin.inputs):
+        changed = (f"{path} is another" for path, digest in begin.cell.own_files.items() if _digest(path) != digest)
+        if why := differences(inputs_of(begin.cell), begin.inputs) or next(changed, ""):
             raise HarnessError(
                 f"{begin.cell.scenario.file} or a file beside it was changed while its scenarios were run: {why}.",
                 "Run the command again.",

@@ -37,6 +37,7 @@ from harness.scenario.steps import (
     Sample,
     Step,
     describe_step,
+    named_expectations,
 )
 from harness.scenario.world import ActionFailed, World
 
@@ -86,6 +87,7 @@ class StepRunner:
         """Carry the plan out, its aftermath where the arm ended it, and settle the clients."""
         self._began = self._acted_at = time.monotonic()
         self._carry_out(plan.steps)
+        self._check_asked(plan)
         self._recorder.unasked = tuple(named for named in _asked_by(plan.steps) if named not in self._asked)
         if self._recorder.ended_by_the_arm and plan.aftermath:
             self._recorder.begin_aftermath()
@@ -93,6 +95,13 @@ class StepRunner:
                 self._deaths_known = self._recorder.deaths
                 self._carry_out(stretch)
         self._settle()
+
+    def _check_asked(self, plan: Plan) -> None:
+        """A run that came to its end and asked nothing has shown nothing."""
+        if not self._asked and not self._recorder.has_incidents and any(named_expectations(plan.steps)):
+            story = "none of its expectations was asked: they stand where a condition did not hold"
+            line = self._recorder.write(StepChanged("guard", story, "unmet"))
+            self._recorder.report(Incident(IncidentKind.GUARD_UNMET, TESTABLE, story), line)
 
     def spans(self) -> tuple[PhaseSpan, ...]:
         """Return the phases with their times, seconds since the Unix epoch; the last one ends with the plan, or now."""
@@ -117,6 +126,7 @@ class StepRunner:
     def _carry_out(self, steps: Sequence[Step]) -> None:
         try:
             self._each(steps)
+            self._check_budget()
         except PlanEnded:
             self._consider_host(self._world.step_began, self._acted_at, time.monotonic() - _LOOKS_BACK_SECONDS)
 
@@ -164,7 +174,7 @@ class StepRunner:
             case Background(load):
                 self._act(kind, text, lambda: world.clients.append(world.as_client(lambda: load.start(world))))
             case Bind(names=names, resolve=resolve):
-                self._act(kind, text, lambda: world.names.update(zip(names, resolve(world), strict=True)))
+                self._act(kind, text, lambda: self._bind(names, resolve))
             case Do(action, when):
                 if when is None or self._holds(when):
                     self._acted_at = time.monotonic()
@@ -181,6 +191,12 @@ class StepRunner:
             case Measure(name, seconds):
                 self._measure(name, seconds, text)
 
+    def _bind(self, names: Sequence[str], resolve: Callable[[World], Sequence[int]]) -> None:
+        nodes = resolve(self._world)
+        if len(nodes) != len(names):
+            raise ActionFailed(f"{len(names)} names, and {len(nodes)} nodes to name")
+        self._world.names.update(zip(names, nodes, strict=True))
+
     def _enter_phase(self, name: str) -> None:
         self._phases.append((name, time.time()))
         self._recorder.write(PhaseStarted(name))
@@ -195,7 +211,10 @@ class StepRunner:
             self._world.fault_is_done()
 
     def _look(self, condition: Condition) -> Sample:
-        sample = condition.sample(self._world)
+        try:
+            sample = condition.sample(self._world)
+        except (ActionFailed, Unreachable) as error:  # nobody leads, say: nothing can be seen, now
+            sample = Sample(False, testable=False, problem=str(error))
         self._recorder.on_sample(condition.description, sample.ok, sample.detail)
         return sample
 
@@ -244,7 +263,7 @@ class StepRunner:
             self.waits[named] = took
             return
         story = self._story(condition, within, took, last)
-        final = last if last.final else condition.sample(self._world)
+        final = last if last.final else self._look(condition)
         if not final.testable:  # a lost quorum must not pass for a lost observer
             self._check_seen(final)
             self._unmet_guard(TESTABLE, f"{story}, and after that the cluster was not in a testable state", line)

@@ -29,6 +29,7 @@ class Client(ABC):
 
     patience_seconds = PATIENCE_SECONDS
     topic = ""  # whose records it looks for in the end; empty where it looks for none
+    fills_offsets = False  # whether every offset of its topic is one of its records
 
     def __init__(self, name: str, description: str, brokers: Sequence[Address], keys: Iterable[Hashable]) -> None:
         self.name = name
@@ -109,6 +110,8 @@ class Client(ABC):
             self.work()
         except (KafkaException, BufferError, TimeoutError) as error:
             self._fault = f"the client failed: {error}"
+        except Exception as error:  # of somebody's own load: whoever dies has not kept account to the end
+            self._fault = f"the client failed: {type(error).__name__}: {error}"
 
     @abstractmethod
     def work(self) -> None:

@@ -164,22 +164,26 @@ class Plan:
 
     def background(self, load: Load) -> None:
         """Run a load from here to the end; nothing that it has acknowledged may be lost."""
-        _called(load)
+        _check("start", "a load", load)
         self._collecting.append(Background(load))
 
     def guard(self, *every: Condition, within: str) -> None:
         """State what must be true before the plan goes on; unmet, the run is INCONCLUSIVE."""
-        _called(*every)
-        self._collecting += [Guard(condition, seconds(within)) for condition in every]
+        bound = seconds(within)
+        _check("sample", "a condition", *every)
+        self._collecting += [Guard(condition, bound) for condition in every]
 
     def do(self, *every: Action, when: Condition | None = None) -> None:
         """Do something, perhaps only when a condition holds at that moment."""
-        _called(*every)
+        _check("perform", "an action", *every)
+        _check("sample", "a condition", *([when] if when is not None else []))
         self._collecting += [Do(action, when) for action in every]
 
     def expect(self, condition: Condition, *, within: str | Bound, named: str) -> None:
         """Ask the arm: met within the time, or FAILED by this name."""
-        _called(condition)
+        _check("sample", "a condition", condition)
+        if not isinstance(within, (str, Bound)):
+            raise TypeError(f'within={within!r} is no time: write within="30s"')
         bound = seconds(within) if isinstance(within, str) else within
         self._collecting.append(Expect(condition, bound, named))
 
@@ -221,10 +225,13 @@ def soak(plan: Plan, lasts: float) -> None:
         plan.steps.append(Measure(IDLE, lasts))
 
 
-def _called(*parts: object) -> None:
+def _check(method: str, what: str, *parts: object) -> None:
+    """Raise TypeError for what is handed over and is not `what` it should be, which has this method."""
     for part in parts:
         if isfunction(part):
             raise TypeError(f"{part.__name__} is handed over without being called: write {part.__name__}(…)")
+        if not callable(getattr(part, method, None)):
+            raise TypeError(f"{part!r} is not {what}")
 
 
 def _leader_then_others(world: World) -> tuple[int, ...]:
@@ -237,7 +244,12 @@ def _controller_last(world: World) -> tuple[int, ...]:
     return tuple(sorted(world.cluster.topology.broker_ids, key=lambda broker: (broker == leader, -broker)))
 
 
-PlanBuilder = Callable[..., None]
+def _check_nothing(returned: object) -> None:
+    if returned is not None:
+        raise TypeError(f"it returns {type(returned).__name__} and should return nothing (is there a `yield`?)")
+
+
+PlanBuilder = Callable[..., object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,7 +293,7 @@ class Scenario:
             for node in self.topology.observer_ids
         ]
         try:
-            self.build(plan, ClusterRef(self.topology), *observers)
+            _check_nothing(self.build(plan, ClusterRef(self.topology), *observers))
         except (Exception, SystemExit) as error:
             raise mistake(f"The plan of {self.name} in {self.file} cannot be built", error, self.file) from error
         return plan
@@ -300,6 +312,9 @@ def scenario(
     suites = (suite,) if isinstance(suite, str) else suite
     if expected is not None and not isinstance(expected, StockFailure):
         raise TypeError(f"{expected!r} is nothing that stock can show: leave it out where it passes, or write fails(…)")
+
+    if odd := [key for key, value in properties.items() if not (isinstance(key, str) and isinstance(value, str))]:
+        raise TypeError(f"properties are texts, and {odd[0]} is {properties[odd[0]]!r}: write it in quotes")
 
     def make(build: PlanBuilder) -> Scenario:
         question = " ".join((build.__doc__ or "").split())

@@ -7,6 +7,7 @@ Each folder is imported as a package of its own, so that a file is imported once
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import importlib.util
 import sys
@@ -23,6 +24,7 @@ from harness.scenario.chaos.plans import SUITE as CHAOS
 from harness.scenario.chaos.plans import chaos_scenario, seeded
 from harness.scenario.mistakes import mistake
 from harness.scenario.plan import Scenario
+from harness.scenario.steps import named_expectations, waits
 from harness.scenario.verbs import verbs
 
 _MARK = b"@scenario("
@@ -114,11 +116,42 @@ def _files_of(folder: Path) -> list[Path]:
 
 def _scenarios_of(path: Path) -> list[Scenario]:
     module = _import(path)
+    _check_names(path)
     found = [value for value in vars(module).values() if isinstance(value, Scenario) and Path(value.file) == path]
     for scenario in found:
         known(scenario.needs)
-        scenario.plan()  # a mistake in it shows now, and not when everything else is built
+        _check_plan(scenario)  # a mistake in it shows now, and not when everything else is built
     return found
+
+
+def _check_plan(scenario: Scenario) -> None:
+    """Raise HarnessError for a plan that cannot be built, or that shows nothing."""
+    steps, where = scenario.plan().everything, f"{scenario.name} in {scenario.file}"
+    if not any(named_expectations(steps)):
+        raise HarnessError(
+            f"{where} asks nothing: its plan has no expectation, and every run of it would pass.",
+            "Ask by plan.expect(…); docs/scenarios.md has an example.",
+        )
+    for step in waits(steps):
+        if isinstance(step.within, float) and step.within > scenario.budget:
+            waited = f"waits {step.within:g} s for “{step.condition.description}”"
+            raise HarnessError(
+                f"{where} {waited}, and its budget is {scenario.budget:g} s.", "Give it a longer budget, or less time."
+            )
+
+
+def _check_names(path: Path) -> None:
+    """Raise HarnessError where a file has two functions of one name: only the last of them is there at all."""
+    lines: dict[str, int] = {}
+    for each in ast.parse(path.read_bytes()).body:
+        if isinstance(each, ast.FunctionDef) and each.decorator_list:
+            if each.name in lines:
+                places = f"in the lines {lines[each.name]} and {each.lineno}"
+                raise HarnessError(
+                    f"{path} has two functions named {each.name}, {places}: only the last would be run.",
+                    "Give one of them another name.",
+                )
+            lines[each.name] = each.lineno
 
 
 def _named(folders: Sequence[Path], name: str) -> Scenario:

@@ -187,6 +187,15 @@ def named_expectations(steps: Sequence[Step]) -> Iterator[str]:
             yield from named_expectations(step.steps)
 
 
+def waits(steps: Sequence[Step]) -> Iterator[Guard | Expect]:
+    """Yield every step that waits for a condition, those of a conditional stretch too."""
+    for step in steps:
+        if isinstance(step, Guard | Expect):
+            yield step
+        if isinstance(step, OnlyIf):
+            yield from waits(step.steps)
+
+
 def described(steps: Sequence[Step], settings: Settings) -> Iterator[tuple[str, str]]:
     """Yield kind and description of every step, those of a conditional stretch behind its condition."""
     for step in steps:

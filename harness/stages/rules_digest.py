@@ -34,8 +34,13 @@ def making_digest_with(own_scenarios: Sequence[Path]) -> str:
 
     Of their folder only the Python files at its top count: a run may well be written below it.
     """
-    own = [path for folder in own_scenarios for path in sorted(folder.resolve().glob("*.py"))]
+    own = own_files_of(own_scenarios)
     return digest_of_texts((making_digest(), digest_of(own))) if own else making_digest()
+
+
+def own_files_of(own_scenarios: Sequence[Path]) -> list[Path]:
+    """Return the files of the user's scenarios, and of the verbs beside them."""
+    return [path for folder in own_scenarios for path in sorted(folder.resolve().glob("*.py"))]
 
 
 @cache

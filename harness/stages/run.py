@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from harness.base.errors import HarnessError
+from harness.base.files import sha256_of
 from harness.base.progress import Reporter
 from harness.cluster.install import Install
 from harness.cluster.prepare import NodeParts
@@ -32,7 +33,7 @@ from harness.scenario.registry import load_all
 from harness.stages.arm_kafka import parts_of_arms
 from harness.stages.known_noise import noise_of
 from harness.stages.resume import check_builds_and_java
-from harness.stages.rules_digest import making_digest_with
+from harness.stages.rules_digest import making_digest_with, own_files_of
 from harness.stages.timing import noted, timed
 from harness.toolbox.lockfile import Purpose
 from harness.toolbox.toolbox import Toolbox
@@ -154,6 +155,7 @@ def declared_runs(
     setup, request = directory.setup.read(), directory.request.read()
     known, soak = load_all(request.scenario_folders), request.soak
     harness = making_digest_with(request.scenario_folders)
+    own_files = {path: sha256_of(path) for path in own_files_of(request.scenario_folders)}
     missing = [scenario.name for scenario in declared.scenarios if scenario.name not in known]
     if missing:
         raise HarnessError(f"This run declares scenarios that are not there any more: {', '.join(missing)}.")
@@ -170,6 +172,7 @@ def declared_runs(
             soak=seconds(soak) if soak else 0.0,
             runtime=request.runtime,
             harness=harness,
+            own_files=own_files,
         )
         for repeat in range(1, declared.repeats + 1)
         for scenario in declared.scenarios

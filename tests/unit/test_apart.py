@@ -5,6 +5,7 @@ import signal
 import threading
 import time
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -12,6 +13,7 @@ import psutil
 import pytest
 
 from harness.base.errors import HarnessError
+from harness.base.files import sha256_of
 from harness.base.waiting import wait_until
 from harness.cluster.install import Install
 from harness.cluster.prepare import NodeParts
@@ -277,6 +279,16 @@ def test_a_scenario_that_was_changed_meanwhile_is_not_run(cell, folder, tmp_path
     (folder / "plans.py").write_text(PLANS.replace("within='1s'", "within='1500ms'"))
     with pytest.raises(HarnessError, match=r"plans\.py or a file beside it was changed while its scenarios were run"):
         run(cell, tmp_path / "x")
+
+
+def test_nor_is_one_whose_verbs_were_changed_whatever_they_say_of_themselves(cell, folder, tmp_path):
+    verbs = folder / "verbs.py"
+    verbs.write_text("# one\n")
+    cell = replace(cell("pass"), own_files={verbs: sha256_of(verbs)})
+    assert run(cell, tmp_path / "x").outcome is Outcome.PASSED
+    verbs.write_text("# another\n")
+    with pytest.raises(HarnessError, match=r"verbs\.py is another"):
+        run(cell, tmp_path / "y")
 
 
 def test_a_fault_of_the_harness_in_the_other_process_is_told_with_where_it_was(cell, tmp_path, monkeypatch):

@@ -234,7 +234,7 @@ def test_a_rollout_of_a_kafka_without_what_its_scripts_start_is_refused_before_a
 
 
 def test_a_configuration_that_is_not_text_is_refused(harness, tmp_path):
-    (tmp_path / "my.properties").write_bytes(b"a=\xff\xfe\n")
+    (tmp_path / "my.properties").write_bytes(b"a=\0\xfe\n")
     assert "my.properties cannot be read as a properties file" in harness("verify", "--config", "my.properties")
     (tmp_path / "my.properties").write_bytes(b"a=\\u12\n")
     assert "my.properties cannot be read as a properties file" in harness("verify", "--config", "my.properties")

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from harness.model.clients import ClientReport
 from harness.scenario import client as client_module
 from harness.scenario.client import Client
 from harness.scenario.loads import first_answers
@@ -16,7 +17,7 @@ from harness.scenario.world import ActionFailed
 class Writer(Client):
     """Is answered for the keys in turn, a moment apart, as far as it gets."""
 
-    def __init__(self, answered: int, fails: bool = False) -> None:
+    def __init__(self, answered: int, fails: bool | Exception = False) -> None:
         super().__init__("orders", "records", (), range(3))
         self.topic = "orders"
         self.heard: list[int] = []
@@ -30,7 +31,7 @@ class Writer(Client):
             self.heard.append(key)
             self.answered(key)
         if self._fails:
-            raise TimeoutError("nobody is there")
+            raise self._fails if isinstance(self._fails, Exception) else TimeoutError("nobody is there")
         self.stopping.wait()
 
     def compare(self, brokers):
@@ -103,3 +104,15 @@ def test_it_waits_no_longer_than_the_run(begun):
     writer = Writer(1)
     _, took = begun(writer, lambda: bool(writer.heard))
     assert took < client_module.FIRST_ANSWERS_SECONDS
+
+
+class OwnLoad(Writer):
+    """A load of somebody's own, which compares what it has."""
+
+    def compare(self, brokers):
+        return ClientReport("orders", "records", len(self.heard), 0, 0, 0.0)
+
+
+def test_a_client_that_dies_of_whatever_has_not_kept_account_to_the_end(begun):
+    writer, _ = begun(OwnLoad(1, fails=ValueError("no such key")))
+    assert writer.report(()).unread == "the client failed: ValueError: no such key"

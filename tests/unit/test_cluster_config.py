@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from harness.base.errors import HarnessError
 from harness.cluster.address import Address
-from harness.cluster.config import NodeConfig, load_overlay, parse_properties, server_properties
+from harness.cluster.config import NodeConfig, load_overlay, parse_properties, properties_text, server_properties
 
 ONE, OTHER = Address("192.0.2.1", 20001), Address("node-1.example", 20003)
 VOTER = NodeConfig(0, Address("192.0.2.1", 20000), ONE, {0: ONE, 1: OTHER})
@@ -76,9 +76,24 @@ def test_properties_are_read_as_java_reads_them(text, expected):
     assert parse_properties(text) == expected
 
 
-VALUES = st.text(st.characters(codec="ascii", exclude_characters="\x0b\x0c\x1c\x1d\x1e\x1f"), max_size=30)
+TEXTS = st.text(max_size=30)
 
 
-@given(VALUES.filter(lambda value: value == value.lstrip(" \t\n\r")))
-def test_whatever_value_is_written_is_read_back(value):
-    assert properties(OBSERVER, {"some.key": value})["some.key"] == value
+@given(TEXTS.filter(bool), TEXTS)
+def test_whatever_key_and_value_are_written_are_read_back_and_java_reads_them_from_its_own_character_set(key, value):
+    written = properties_text({key: value})
+    written.encode("ascii")
+    assert parse_properties(written) == {key: value}
+
+
+def test_a_path_that_is_not_ascii_is_the_same_to_a_node(tmp_path):
+    text = server_properties(OBSERVER, tmp_path / "jürgen", {})
+    assert "j\\u00fcrgen" in text
+    assert parse_properties(text)["log.dirs"] == str(tmp_path / "jürgen")
+
+
+@pytest.mark.parametrize(("content", "value"), [("a=j\\u00fcrgen", "jürgen"), ("a=jürgen", "jÃ¼rgen")])
+def test_an_overlay_means_to_the_harness_what_it_means_to_kafka(tmp_path, content, value):
+    file = tmp_path / "my.properties"
+    file.write_text(content, encoding="utf-8")
+    assert load_overlay(file, frozenset()) == {"a": value}

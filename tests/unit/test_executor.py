@@ -34,7 +34,7 @@ from harness.scenario.monitors.base import Monitor
 from harness.scenario.plan import Plan, Scenario
 from harness.scenario.refs import fixed
 from harness.scenario.slowness import Slowness
-from harness.scenario.steps import Fault, Rejoin, Sample
+from harness.scenario.steps import Bind, Fault, Rejoin, Sample
 from harness.scenario.world import ActionFailed
 
 
@@ -226,6 +226,37 @@ def test_a_process_that_outlives_its_run_breaks_it_and_is_ended(tmp_path):
 def test_a_plan_over_its_budget_is_inconclusive(tmp_path):
     result, *_ = run(tmp_path, guard(Looks(True)), budget=-1.0)
     assert (result.outcome, result.expectation) == (Outcome.INCONCLUSIVE, "within_budget")
+
+
+def test_a_plan_whose_last_step_takes_it_over_its_budget_is_inconclusive_too(tmp_path):
+    result, *_ = run(tmp_path, expect(LateBy(0.3), within="1s"), budget=0.1)
+    assert (result.outcome, result.expectation) == (Outcome.INCONCLUSIVE, "within_budget")
+
+
+def test_a_plan_that_came_to_its_end_and_asked_nothing_has_not_passed(tmp_path):
+    result, *_ = run(tmp_path, only_if(Looks(False), expect(Looks(True))))
+    assert (result.outcome, result.expectation) == (Outcome.INCONCLUSIVE, "testable")
+    assert "none of its expectations was asked" in result.reason
+    assert run(tmp_path / "more", only_if(Looks(True), expect(Looks(True))))[0].outcome is Outcome.PASSED
+
+
+@pytest.mark.parametrize("failure", [ActionFailed("nobody leads"), Unreachable("refused")], ids=["leads", "answers"])
+def test_what_nobody_can_look_at_now_is_looked_at_again_and_breaks_nothing(tmp_path, failure):
+    assert run(tmp_path / "a", guard(Looks(failure, True)), expect(Looks(failure, True)))[0].outcome is Outcome.PASSED
+    unmet = run(tmp_path / "b", guard(Looks(failure)))[0]
+    assert (unmet.outcome, unmet.expectation) == (Outcome.INCONCLUSIVE, "looks")
+    assert str(failure) in unmet.reason
+    asked = run(tmp_path / "c", expect(Looks(failure)))[0]
+    assert (asked.outcome, asked.expectation) == (Outcome.INCONCLUSIVE, "testable")
+
+
+def test_names_that_are_more_than_the_nodes_are_an_action_that_failed(tmp_path):
+    def names(plan):
+        plan._collecting.append(Bind(("first", "second"), "call them", lambda _world: (0,)))
+
+    result, *_ = run(tmp_path, names)
+    assert (result.outcome, result.expectation) == (Outcome.INCONCLUSIVE, "action_done")
+    assert "2 names, and 1 nodes to name" in result.reason
 
 
 class LeavesANodeStopping:

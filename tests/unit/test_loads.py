@@ -1,18 +1,22 @@
 """What clients were promised is compared with what is there."""
 
 import time
+from types import SimpleNamespace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.cluster.topology import Topology
 from harness.model.clients import ClientReport, broken_promises
+from harness.scenario.loads import group
 from harness.scenario.loads.compacted import stale_keys
-from harness.scenario.loads.group import GroupPosition
+from harness.scenario.loads.group import Group, GroupPosition
 from harness.scenario.loads.readback import StoredRecord
 from harness.scenario.loads.topics import Placement, spread
 from harness.scenario.loads.transactions import TransactionLedger, compare_transactions
 from harness.scenario.pauses import Pauses
+from harness.scenario.world import ActionFailed
 
 GOOD = ClientReport("orders", "records", 100, 0, 0, 1.0)
 LOST = ClientReport("orders", "records", 100, 2, 0, 1.0)
@@ -112,3 +116,20 @@ def test_where_voters_are_no_brokers_a_single_partition_lies_on_the_brokers():
 
 def test_with_a_partition_for_each_broker_every_broker_leads_one():
     assert Placement.ONE_PER_BROKER.on(Topology(3, 1)) == [(0, 1, 2), (1, 2, 3), (2, 3, 0), (3, 0, 1)]
+
+
+@pytest.mark.parametrize(
+    ("fills", "topic"), [(False, "orders"), (True, "others")], ids=["leaves gaps", "another topic"]
+)
+def test_a_group_reads_no_topic_in_which_gaps_would_pass_for_lost_records(fills, topic):
+    world = SimpleNamespace(clients=[SimpleNamespace(topic=topic, fills_offsets=fills)])
+    with pytest.raises(ActionFailed, match="no load writes nothing but records to “orders”"):
+        Group("orders").start(world)
+
+
+def test_a_group_reads_as_many_partitions_as_its_topic_has(monkeypatch):
+    monkeypatch.setattr(group, "partitions_of", lambda _world, _topic: 7)
+    monkeypatch.setattr(group.GroupClient, "start", lambda _client: None)
+    writer = SimpleNamespace(topic="orders", fills_offsets=True)
+    world = SimpleNamespace(clients=[writer], cluster=SimpleNamespace(client_brokers=()))
+    assert Group("orders").start(world)._partitions == 7

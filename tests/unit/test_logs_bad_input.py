@@ -209,6 +209,12 @@ def test_lines_of_another_layout_are_told_with_the_first_of_them_and_what_to_do(
     )
 
 
+def test_a_line_of_another_layout_is_no_part_of_the_event_before_it_nor_is_what_stands_below_it():
+    text = f"{EVENT.format('one')}{OTHER}\n\tat c.D.e(D.java:1)\n{EVENT.format('one')}"
+    (row,) = counted("x.log", text).counts.iter_rows(named=True)
+    assert (row["template"], row["count"]) == ("one", 2)
+
+
 def test_many_lines_of_other_programs_are_told():
     of_kafka, other = "Nov 21 14:28:58 h kafka[7]: " + EVENT.format("one"), "Nov 21 14:28:58 h systemd[1]: Stopped.\n"
     (said,) = cautions({"x.log": counted("x.log", of_kafka + other, f"journald | {KAFKA_DEFAULT}")})

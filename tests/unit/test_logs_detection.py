@@ -10,7 +10,7 @@ from harness.logs.read.blocks import LogFile, whole
 from harness.logs.read.event_counts import MAX_EVENT, WHOLE_LOG, Reading
 from harness.logs.read.layout import KAFKA_DEFAULT, compile_layout
 from harness.logs.read.layout_detection import detect, layouts_of
-from harness.logs.read.layout_fit import dated, foreign
+from harness.logs.read.layout_fit import dated, without_others
 from harness.logs.read.places import lines_of
 
 WITH_THREAD = "[%d] %p [%t] %m (%c)%n"
@@ -88,7 +88,11 @@ def test_colours_hide_no_event(behind):
 )
 def test_lines_that_look_like_events_of_another_layout_are_counted(line):
     lines = [line, "", "\tat a.B.c(B.java:1)", "Caused by: java.io.IOException: ERROR", line]
-    assert foreign(pl.Series(lines)).to_list() == [line, line]
+    left, odd = without_others(pl.Series(lines), pl.Series([False] * len(lines)))
+    assert odd.to_list() == [line, line]
+    assert left.to_list() == [None] * len(lines)
+    left, odd = without_others(pl.Series(lines), pl.Series([False, True, False, False, True]))
+    assert (odd.to_list(), left.to_list()) == ([line], [None, *lines[1:]])
 
 
 def test_a_log_whose_lines_end_in_carriage_returns_is_recognised():

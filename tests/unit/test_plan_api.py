@@ -1,12 +1,13 @@
 """A scenario builds a plan in words and starts nothing."""
 
+import re
 import time
 
 import pytest
 
 from harness.base.errors import HarnessError
 from harness.kafka.release_lines import line_of
-from harness.scenario import kraft, scenario
+from harness.scenario import is_up, kraft, scenario
 from harness.scenario import verbs as registered
 from harness.scenario.bounds import FetchTimeouts, in_force, seconds
 from harness.scenario.conditions.follows_leader import FollowsLeader
@@ -135,7 +136,16 @@ def test_a_scenario_file_that_cannot_be_imported_is_named(tmp_path):
 ACTION = """
 from harness.scenario.verbs import action
 
-MADE = object()
+class Wave:
+    description = "wave"
+
+    def perform(self, world):
+        pass
+
+    def __repr__(self):
+        return "Wave()"
+
+MADE = Wave()
 
 @action
 def wave():
@@ -143,7 +153,7 @@ def wave():
     return MADE
 """
 SCENARIO = """
-from harness.scenario import kraft, scenario, wave
+from harness.scenario import is_up, kraft, scenario, wave
 from .zebra import MADE
 
 assert wave() is MADE
@@ -151,6 +161,7 @@ assert wave() is MADE
 @scenario(kraft(controllers=1, observers=0), suite="s", budget="1m")
 def greets(plan, cluster):
     '''Does it greet?'''
+    plan.expect(is_up(), within="30s", named="greeted")
 """
 
 
@@ -183,6 +194,11 @@ def test_a_file_of_ones_own_may_bear_the_name_of_an_installed_module(own_folder)
         ("plan.gaurd(wave())", "AttributeError: 'Plan' object has no attribute 'gaurd'."),
         ("raise SystemExit(0)", "SystemExit: 0."),
         ("plan.guard(wave(), within=60)", "ValueError: 60 is not a duration; write 500ms, 30s or 3m."),
+        ("plan.guard(wave(), within='60s')", "TypeError: Wave() is not a condition."),
+        ("plan.do(is_up())", f"TypeError: {is_up()!r} is not an action."),
+        ("plan.do('stop')", "TypeError: 'stop' is not an action."),
+        ("plan.background(wave())", "TypeError: Wave() is not a load."),
+        ("plan.expect(is_up(), within=None, named='x')", 'TypeError: within=None is no time: write within="30s".'),
     ],
 )
 def test_a_mistake_in_a_plan_is_named_with_its_line_as_soon_as_the_file_is_read(own_folder, line, mistake):
@@ -192,6 +208,35 @@ def test_a_mistake_in_a_plan_is_named_with_its_line_as_soon_as_the_file_is_read(
         load_all([own_folder])
     at = len(SCENARIO.splitlines()) + 1
     assert caught.value.message == f"The plan of greets in {file} cannot be built: line {at}: {mistake}"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            SCENARIO.replace("    plan.expect", "    yield plan.expect"),
+            "it returns generator and should return nothing",
+        ),
+        (
+            re.sub(r"    plan\.expect.*", "    plan.do(wave())", SCENARIO),
+            "greets in .* asks nothing: its plan has no expectation",
+        ),
+        (
+            f"{SCENARIO}\n{SCENARIO}",
+            r"has two functions named greets, in the lines \d+ and \d+: only the last would be run",
+        ),
+        (SCENARIO.replace('"30s"', '"10m"'), r"waits 600 s for “.*”, and its budget is 60 s"),
+        (
+            SCENARIO.replace('budget="1m"', 'budget="1m", properties={"a.ms": 4}'),
+            r"properties are texts, and a.ms is 4",
+        ),
+    ],
+    ids=["a generator", "no question", "two of one name", "longer than its budget", "a number among properties"],
+)
+def test_a_plan_that_would_show_nothing_or_not_all_is_refused_as_soon_as_the_file_is_read(own_folder, text, said):
+    (own_folder / "greets.py").write_text(text)
+    with pytest.raises(HarnessError, match=said):
+        load_all([own_folder])
 
 
 def test_a_file_that_ends_the_program_is_a_mistake_and_no_verdict(own_folder):

@@ -20,7 +20,7 @@ import pyarrow as pa
 from harness.logs.read.active_time import MINUTES, earliest_and_latest, minutes
 from harness.logs.read.carriers import MOST_PIECES
 from harness.logs.read.event_counts import COUNTS, MAX_EVENT, MAX_EXCERPT, Reading, count, merge, timed
-from harness.logs.read.layout_fit import foreign, without_collector
+from harness.logs.read.layout_fit import without_collector, without_others
 
 # What a worker returns: rows of COUNTS, and for each block one row `block` (what it held), one `head` of each writer at
 # most and at most one `tail`, whose text is in `excerpt` (of a block: the first line that looks like another layout's),
@@ -89,7 +89,7 @@ class _LineBlock:
         text = self.reading.layout.unwrapped(carried)
         starts = pl.select(self.reading.layout.starts(pl.lit(text)).fill_null(value=False)).to_series()
         text = without_collector(text, starts)
-        odd = foreign(text.filter(~starts))
+        text, odd = without_others(text, starts)
         text, writer = self._own(text, starts, carried)
         numbered = pl.DataFrame(
             {"text": _without_returns(text), "bytes": lines.bin.size(), "starts": starts, "event": starts.cum_sum()}

@@ -77,6 +77,15 @@ def without_collector(lines: pl.Series, starts: pl.Series) -> pl.Series:
     return lines.scatter(theirs, None) if len(theirs) else lines
 
 
-def foreign(lines: pl.Series) -> pl.Series:
-    """Return which of the lines that begin no event look as if they did in another layout."""
-    return lines.filter(begins(lines))
+def without_others(lines: pl.Series, starts: pl.Series) -> tuple[pl.Series, pl.Series]:
+    """Return lines, null where another layout's event ends the one before, and those that look as if they began one.
+
+    What follows such a line up to the next that `starts` an event is part of it.
+    """
+    odd = begins(lines) & ~starts
+    if not odd.any():
+        return lines, lines.clear()
+    events = pl.DataFrame({"odd": odd.cast(pl.Int8), "event": starts.cum_sum()})
+    theirs = events.select(pl.col("odd").cum_max().over("event") > 0).to_series().arg_true()
+    begun = lines.filter(odd)  # before the next line, which changes them in place
+    return lines.scatter(theirs, None), begun

@@ -18,6 +18,7 @@ _WORD = re.compile(r"[A-Za-z]{2,}")
 _PREFIX = re.compile(r"\][:,]? ?")  # a log context ends so: `[RaftManager id=1] `, `[kafka-0-raft-io-thread]: `
 _MAX_PREFIX = 400  # characters
 _MAX_MESSAGE = 4_000  # characters of a message that are compared
+_AS_LOGGED = {"FATAL": "ERROR"}  # Scala's `fatal` logs at ERROR with a marker (kafka.utils.Logging)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +169,8 @@ def _without_prefixes(message: str) -> Iterator[str]:
 
 def _best(candidates: Iterable[Statement], level: str, texts: Sequence[str]) -> Statement | None:
     fitting = [
-        statement for statement in candidates if level in ("", statement.level) and any(map(statement.fits, texts))
+        statement
+        for statement in candidates
+        if level in ("", statement.level, _AS_LOGGED.get(statement.level)) and any(map(statement.fits, texts))
     ]
     return min(fitting, key=lambda each: (-each.letters, -len("".join(each.parts)), each.place), default=None)

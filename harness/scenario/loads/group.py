@@ -12,9 +12,9 @@ from harness.cluster.address import Address
 from harness.model.clients import ClientReport
 from harness.scenario.client import Client
 from harness.scenario.loads.readback import READ_SECONDS, client_settings, high_watermarks
-from harness.scenario.loads.topics import Placement
+from harness.scenario.loads.topics import partitions_of
 from harness.scenario.verbs import load
-from harness.scenario.world import World
+from harness.scenario.world import ActionFailed, World
 
 _COMMIT_EVERY_SECONDS = 1.0
 # A member that lost its coordinator to a kill was seen to wait 35 s until it was served again.
@@ -33,8 +33,13 @@ class Group:
         return f"read “{self.topic}” with a consumer group"
 
     def start(self, world: World) -> Client:
-        """Begin; the topic is another load's."""
-        partitions = len(Placement.ONE_PER_BROKER.replicas(world))
+        """Begin; the topic is another load's, which writes nothing but records to it. Raises ActionFailed."""
+        if not any(client.topic == self.topic and client.fills_offsets for client in world.clients):
+            raise ActionFailed(
+                f"no load writes nothing but records to “{self.topic}”: gaps that transactions and compaction leave "
+                "would pass for lost records"
+            )
+        partitions = partitions_of(world, self.topic)
         client = GroupClient(self.topic, partitions, world.cluster.client_brokers)
         client.start()
         return client

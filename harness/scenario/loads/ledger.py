@@ -143,6 +143,7 @@ class LedgerClient(Client):
         self._written_by = written_by
         self._ledger = Ledger(file)
         self.topic = load.topic
+        self.fills_offsets = not load.promise.transactional and load.placement is not None
         self._number = 0
         self._due = 0.0
         self._asked_to_commit = False

@@ -58,6 +58,7 @@ class RecordsClient(Client):
         self._partitions = partitions
         self._acked: list[int] = []
         self.topic = load.topic
+        self.fills_offsets = True
 
     def work(self) -> None:
         """Produce until stopped."""
