@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from zipfile import ZipFile
 
-from harness.base.archives import open_archive, read_entry
+from harness.base.archives import is_class, open_archive, read_entry
 from harness.base.errors import HarnessError
 from harness.kafka.class_path import RAFT_CLIENT
 from harness.kafka.distribution import jar_version
@@ -13,6 +13,7 @@ from harness.kafka.release_lines import same_line
 from harness.kafka.versions import release_of
 
 _MOST_BYTES = 50 * 2**20  # the released jar has 0.3 MB
+_MOST_CLASSES = 3000  # and some hundred classes; who calls whom is held in memory for each of them
 
 
 def check_raft_jar(path: Path, version: str) -> None:
@@ -50,6 +51,8 @@ def _check_content(archive: ZipFile, path: Path) -> None:
     names = set(archive.namelist())
     if RAFT_CLIENT not in names:
         raise HarnessError(f"{path} is not a raft jar: it has no {RAFT_CLIENT}.", "Name a kafka-raft-<version>.jar.")
+    if (count := sum(map(is_class, names))) > _MOST_CLASSES:
+        raise HarnessError(f"{path} has {count} classes, far more than a raft jar.", "Name a kafka-raft jar alone.")
     for name in sorted(names):
         read_entry(archive, name)  # every byte is read, so that damage shows here and not in a node
 

@@ -345,6 +345,12 @@ def without(name: str) -> dict[str, bytes]:
     return {entry: content for entry, content in RELEASE.items() if entry != name}
 
 
+def test_a_given_jar_of_thousands_of_classes_is_refused(tmp_path):
+    path = jar_of(tmp_path / "mine.jar", {**RELEASE, **{f"a/C{number}.class": b"" for number in range(3000)}})
+    with pytest.raises(HarnessError, match=r"has 300\d classes, far more than a raft jar"):
+        check_raft_jar(path, "3.9.1")
+
+
 def test_a_given_jar_without_the_raft_client_is_refused(tmp_path):
     with pytest.raises(HarnessError, match="is not a raft jar"):
         check_raft_jar(jar_of(tmp_path / "a.jar", without(CLIENT)), "3.9.1")
