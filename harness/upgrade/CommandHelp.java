@@ -6,7 +6,8 @@ import java.lang.reflect.InvocationTargetException;
 import java.util.Base64;
 
 /**
- * Asks command-line tools for their help, in one JVM: a line each, {@code <its number> <what it printed, in base64>}.
+ * Asks command-line tools for their help, in one JVM: a line each, {@code <its number> <what it printed, in base64>},
+ * behind {@code late <its number>} for one that had not ended by then.
  *
  * <p>Every argument is a main class and its own arguments, with blanks between. Kafka's tools end by Kafka's own Exit,
  * which can be kept from ending the JVM; after one that ends it otherwise the caller goes on with the next.
@@ -48,6 +49,9 @@ public final class CommandHelp {
         tool.setDaemon(true);
         tool.start();
         tool.join(MOST_MS);
+        if (tool.isAlive()) {
+            OUT.println("late " + asked);
+        }
     }
 
     private static void call(String[] command) {

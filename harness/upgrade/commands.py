@@ -28,6 +28,7 @@ _STARTED = re.compile(r'kafka-run-class\.sh"?(?:[ \t]+\S+)*?[ \t]+((?:\w+\.)+[A-
 _NOT_LOADED = re.compile(
     r"^(Caused by: )?java\.lang\.(\w*Error|ClassNotFoundException|NoSuch\w+Exception)\b", re.MULTILINE
 )
+_LATE = "late"
 _ASKED = ("kafka.", "org.apache.kafka.")  # ZooKeeper's shell would begin to connect
 
 
@@ -91,34 +92,44 @@ def commands_of(
 ) -> tuple[tuple[Command, ...], tuple[str, ...]]:
     """Return every command with its options, also those that a command has for itself (`kafka-storage.sh format`).
 
-    Then the names of those that print no help, or cannot be loaded: which options these have is not known.
+    Then the names of those that gave no answer in time, or cannot be loaded: which options these have is not known. Some
+    tools of Kafka's print none, since they log it (`ConnectStandalone`).
     """
     asked = {name: f"{main} --help" for name, main in scripts.items() if main.startswith(_ASKED)}
-    helps = _helps(asked, jars, probe)
+    helps, late = _helps(asked, jars, probe)
     inner = {
         f"{name} {sub}": f"{scripts[name]} {sub} --help" for name, text in helps.items() for sub in subcommands_in(text)
     }
-    helps |= _helps(inner, jars, probe)
+    of_inner, late_inner = _helps(inner, jars, probe)
+    helps |= of_inner
     named = {**scripts, **{name: question.split()[0] for name, question in inner.items()}}
     found = tuple(Command(name, named[name], options_in(helps.get(name, ""))) for name in sorted(named))
-    return found, tuple(name for name in sorted({**asked, **inner}) if not _is_help(helps.get(name, "")))
+    unanswered = {name for name in (*asked, *inner) if name not in helps or _cannot_be_loaded(helps[name])}
+    return found, tuple(
+        sorted(unanswered | {name for name in late | late_inner if not options_in(helps.get(name, ""))})
+    )
 
 
-def _is_help(text: str) -> bool:
-    return bool(text.strip()) and (bool(options_in(text)) or not _NOT_LOADED.search(text))
+def _cannot_be_loaded(text: str) -> bool:
+    return not options_in(text) and _NOT_LOADED.search(text) is not None
 
 
-def _helps(asked: Mapping[str, str], jars: Sequence[Path], probe: HelpProbe) -> dict[str, str]:
-    """Return what each command prints; one that ends its JVM is followed by another JVM with those after it."""
-    left, helps = list(asked), dict[str, str]()
+def _helps(asked: Mapping[str, str], jars: Sequence[Path], probe: HelpProbe) -> tuple[dict[str, str], set[str]]:
+    """Return what each command prints, and those that had not ended when they were given up.
+
+    One that ends its JVM is followed by another JVM with those after it.
+    """
+    left, helps, late = list(asked), dict[str, str](), set[str]()
     while left:
         answers = list(_answers([asked[name] for name in left], jars, probe))
-        helps |= {left[number]: text for number, text in answers}
+        helps |= {left[number]: text for number, text in answers if text is not None}
+        late |= {left[number] for number, text in answers if text is None}
         left = left[1 + max((number for number, _ in answers), default=0) :]
-    return helps
+    return helps, late
 
 
-def _answers(questions: Sequence[str], jars: Sequence[Path], probe: HelpProbe) -> Iterator[tuple[int, str]]:
+def _answers(questions: Sequence[str], jars: Sequence[Path], probe: HelpProbe) -> Iterator[tuple[int, str | None]]:
+    """Yield what each question was answered with, by its number, and None for one that was not over in time."""
     path = os.pathsep.join(map(str, (*jars, probe.classes)))
     command = [str(probe.java.java), *QUICK, "-cp", path, "CommandHelp", *questions]
     with tempfile.TemporaryDirectory() as empty:  # a tool may leave a log where it is started
@@ -129,5 +140,7 @@ def _answers(questions: Sequence[str], jars: Sequence[Path], probe: HelpProbe) -
             printed = cut.output.decode("utf-8", "replace") if cut.output else ""
     for line in printed.splitlines():
         number, _, text = line.partition(" ")
+        if number == _LATE and text.isdecimal() and int(text) < len(questions):
+            yield int(text), None
         if number.isdecimal() and int(number) < len(questions):
             yield int(number), base64.b64decode(text).decode("utf-8", "replace")

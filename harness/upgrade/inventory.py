@@ -115,7 +115,7 @@ def _gaps(
     for why, names in classes.items():
         yield f"The configuration of {', '.join(names)} of Kafka {kafka.version} could not be read: {why}"
     if silent:
-        yield f"The options of {listed(silent)} of Kafka {kafka.version} are not known: they did not print their help."
+        yield f"The options of {listed(silent)} of Kafka {kafka.version} are not known: they gave no help."
     if not logged:
         version = release_of(kafka.version)
         yield f"The log statements of Kafka {version} are not known; `harness lock {version}` reads them."

@@ -142,7 +142,9 @@ class Asked:
 
     def run(self, *_args, **_more):
         done = self.runs.pop(0)
-        output = "".join(f"{at} {b64encode(text.encode()).decode()}\n" for at, text in done[1:])
+        output = "".join(
+            f"{at} {text if at == 'late' else b64encode(text.encode()).decode()}\n" for at, text in done[1:]
+        )
         if done[0] == "cut":
             raise subprocess.TimeoutExpired("java", 1, output=output.encode())
         return subprocess.CompletedProcess("java", 0, output, "")
@@ -158,11 +160,16 @@ def test_what_was_answered_before_time_ran_out_counts_and_the_rest_is_asked_agai
     assert unknown == ()
 
 
-def test_tools_that_print_no_help_or_cannot_be_loaded_are_named(monkeypatch):
-    usage = "USAGE: java [options] KafkaServer server.properties"
-    Asked(monkeypatch, ("whole", (0, ""), (1, "java.lang.NoClassDefFoundError: org/acme/X"), (2, usage)))
+def test_tools_that_do_not_end_in_time_or_cannot_be_loaded_are_named_and_who_logs_its_help_is_not(monkeypatch):
+    Asked(monkeypatch, ("whole", ("late", "0"), (0, ""), (1, "java.lang.NoClassDefFoundError: org/acme/X"), (2, "")))
     _, unknown = commands_of(SCRIPTS, (), HelpProbe(Path("classes"), SimpleNamespace(java="java")))
     assert unknown == ("a.sh", "b.sh")
+
+
+def test_a_tool_that_takes_its_jvm_with_it_every_time_is_named(monkeypatch):
+    Asked(monkeypatch, ("whole",), ("whole", (0, MARKED), (1, MARKED)))
+    _, unknown = commands_of(SCRIPTS, (), HelpProbe(Path("classes"), SimpleNamespace(java="java")))
+    assert unknown == ("a.sh",)
 
 
 @pytest.mark.parametrize(
