@@ -92,8 +92,8 @@ def commands_of(
 ) -> tuple[tuple[Command, ...], tuple[str, ...]]:
     """Return every command with its options, also those that a command has for itself (`kafka-storage.sh format`).
 
-    Then the names of those that gave no answer in time, or cannot be loaded: which options these have is not known. Some
-    tools of Kafka's print none, since they log it (`ConnectStandalone`).
+    Then the names of those that gave no answer in time, or cannot be loaded: which options these have is not known.
+    Some tools of Kafka's print no help, since they log it (`ConnectStandalone`).
     """
     asked = {name: f"{main} --help" for name, main in scripts.items() if main.startswith(_ASKED)}
     helps, late = _helps(asked, jars, probe)
