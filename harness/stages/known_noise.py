@@ -38,7 +38,8 @@ def noise_of(directory: RunDirectory) -> StockNoise | None:
     builds = [base.build, *(others if kafkas_compared(declaration.arms) else [])]
     scenarios = {scenario.name for scenario in declaration.scenarios}
     own = {run.seal.read().journal for run in directory.runs() if run.seal.exists}
-    has_own_settings = bool(directory.setup.read().overlay)  # nobody else's runs tell what nodes log with these
+    setup = directory.setup.read_if_exists()
+    has_own_settings = bool(setup and setup.overlay)  # nobody else's runs tell what nodes log with these
 
     def fits(run: StockRun) -> bool:
         is_alike = run.scenario in scenarios and run.profile == request.profile and not has_own_settings

@@ -12,11 +12,12 @@ from harness.model.verdict import Check, JudgedRun
 from harness.rundir.directory import RunDirectory
 
 FILE = """
-from harness.scenario import kraft, scenario
+from harness.scenario import is_up, kraft, scenario
 
 @scenario(kraft(controllers=1, observers=0), suite="s", budget="1m")
 def my_question(plan, cluster):
     '''Does it?'''
+    plan.expect(is_up(), within="30s", named="up")
 """
 
 
