@@ -104,14 +104,9 @@ def commands_of(
     helps |= of_inner
     named = {**scripts, **{name: question.split()[0] for name, question in inner.items()}}
     found = tuple(Command(name, named[name], options_in(helps.get(name, ""))) for name in sorted(named))
-    unanswered = {name for name in (*asked, *inner) if name not in helps or _cannot_be_loaded(helps[name])}
-    return found, tuple(
-        sorted(unanswered | {name for name in late | late_inner if not options_in(helps.get(name, ""))})
-    )
-
-
-def _cannot_be_loaded(text: str) -> bool:
-    return not options_in(text) and _NOT_LOADED.search(text) is not None
+    gave_up = {name for name in (*asked, *inner) if name not in helps or _NOT_LOADED.search(helps[name])}
+    unknown = (gave_up | late | late_inner) - {command.name for command in found if command.options}
+    return found, tuple(sorted(unknown))
 
 
 def _helps(asked: Mapping[str, str], jars: Sequence[Path], probe: HelpProbe) -> tuple[dict[str, str], set[str]]:

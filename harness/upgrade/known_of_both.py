@@ -26,9 +26,9 @@ def same_libraries(kafkas: Sequence[Distribution], inventories: Sequence[KafkaIn
     of_nodes = [set(each.libraries) for kafka, each in zip(kafkas, inventories, strict=True) if kafka.is_locked]
     if len(of_nodes) != 1:
         return tuple(inventories)
-    known = {name: version for each in inventories for name, version in each.libraries.items() if name in of_nodes[0]}
+    (known,) = of_nodes
     return tuple(
-        replace(each, libraries={name: each.libraries[name] for name in known if name in each.libraries})
+        replace(each, libraries={name: version for name, version in each.libraries.items() if name in known})
         for each in inventories
     )
 
