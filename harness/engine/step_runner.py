@@ -6,10 +6,12 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from itertools import pairwise
+from typing import NoReturn, TypeVar
 
 from harness.base.waiting import wait_until
 from harness.cluster.protocol import Unreachable
 from harness.engine.cancel import RunCancelled
+from harness.engine.overlong import Overlong, interrupted_after
 from harness.engine.planned_run import PlannedRun
 from harness.engine.quiet import Quiet, need_quiet
 from harness.engine.read_through import UNSETTLED, brokers_up_to_date
@@ -40,6 +42,8 @@ from harness.scenario.steps import (
     named_expectations,
 )
 from harness.scenario.world import ActionFailed, World
+
+_T = TypeVar("_T")
 
 POLL_SECONDS = 0.2
 _STRETCH_SECONDS = 1.0
@@ -145,11 +149,14 @@ class StepRunner:
     def _check_budget(self) -> None:
         """End a plan that takes longer than its budget, but for measured windows; a slow host lengthens it."""
         budget, took = self._cell.scenario.budget, time.monotonic() - self._began - self._measured
-        if took <= budget or took <= budget * self._world.slowness(self._began).factor:
-            return
-        self._consider_host(self._began)
+        if took > budget and took > budget * self._world.slowness(self._began).factor:
+            self._over_budget(self._began, "")
+
+    def _over_budget(self, began: float, because: str) -> NoReturn:
+        self._consider_host(began)
+        budget = self._cell.scenario.budget
         line = self._recorder.write(StepChanged("guard", "the plan's budget", "unmet", seconds=budget))
-        self._unmet_guard(WITHIN_BUDGET, f"the plan took longer than its {budget:g} s", line)
+        self._unmet_guard(WITHIN_BUDGET, f"the plan took longer than its {budget:g} s{because}", line)
 
     def _consider_host(self, *since: float) -> None:
         """Report what the host was short of when something went wrong, where that was much since one of these times."""
@@ -212,7 +219,7 @@ class StepRunner:
 
     def _look(self, condition: Condition) -> Sample:
         try:
-            sample = condition.sample(self._world)
+            sample = self._in_time(condition.description, lambda: condition.sample(self._world))
         except (ActionFailed, Unreachable) as error:  # nobody leads, say: nothing can be seen, now
             sample = Sample(False, testable=False, problem=str(error))
         self._recorder.on_sample(condition.description, sample.ok, sample.detail)
@@ -237,11 +244,20 @@ class StepRunner:
         self._recorder.write(StepChanged(kind, text, "begin"))
         began = time.monotonic()
         try:
-            perform()
+            self._in_time(text, perform)
         except (ActionFailed, Unreachable) as error:
             line = self._recorder.write(StepChanged(kind, text, "failed", seconds=_since(began), detail=str(error)))
             self._unmet_guard(ACTION_DONE, f"{text}: {error}", line)
         self._recorder.write(StepChanged(kind, text, "done", seconds=_since(began)))
+
+    def _in_time(self, text: str, do: Callable[[], _T]) -> _T:
+        """Return what something gives; end the plan where that alone takes longer than the whole plan may."""
+        began = time.monotonic()
+        try:
+            with interrupted_after(self._cell.scenario.budget, lambda: self._world.slowness(began).factor):
+                return do()
+        except Overlong as where:
+            self._over_budget(began, f": “{text}” did not come back ({where})")
 
     def _guard(self, condition: Condition, within: float, text: str) -> None:
         met, took, last = self._wait_for(condition, within)
@@ -293,7 +309,7 @@ class StepRunner:
 
         wait_until(is_disturbed, seconds, _REST_SECONDS)
 
-    def _unmet_guard(self, name: str, story: str, line: int) -> None:
+    def _unmet_guard(self, name: str, story: str, line: int) -> NoReturn:
         self._recorder.report(Incident(IncidentKind.GUARD_UNMET, name, story), line)
         raise PlanEnded
 

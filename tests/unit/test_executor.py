@@ -4,6 +4,7 @@ import re
 import signal
 import subprocess
 import time
+from contextlib import suppress
 from dataclasses import replace
 from threading import Event
 from types import SimpleNamespace
@@ -231,6 +232,30 @@ def test_a_plan_over_its_budget_is_inconclusive(tmp_path):
 def test_a_plan_whose_last_step_takes_it_over_its_budget_is_inconclusive_too(tmp_path):
     result, *_ = run(tmp_path, expect(LateBy(0.3), within="1s"), budget=0.1)
     assert (result.outcome, result.expectation) == (Outcome.INCONCLUSIVE, "within_budget")
+
+
+class NeverComesBack:
+    """Somebody's own action or condition that tries again for ever, whatever an attempt comes to."""
+
+    def __init__(self):
+        self.name, self.description = "own", "own doing"
+
+    def perform(self, _world):
+        while True:
+            with suppress(Exception):
+                Event().wait()  # in Python's own library
+
+    sample = perform
+
+
+@pytest.mark.parametrize("step", [do(NeverComesBack()), guard(NeverComesBack()), expect(NeverComesBack())])
+def test_a_step_that_does_not_come_back_ends_with_the_plans_budget_and_says_where_it_was(tmp_path, step):
+    result, *_ = run(tmp_path, step, expect(Looks(True), "later"), budget=0.3)
+    assert (result.outcome, result.expectation) == (Outcome.INCONCLUSIVE, "within_budget")
+    told = r"longer than its 0\.3 s: “.*own doing.*” did not come back \(.*test_executor.py, line \d+\)"
+    assert re.search(told, result.reason)
+    assert result.unasked[-1] == "later"
+    assert signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
 
 
 def test_a_plan_that_came_to_its_end_and_asked_nothing_has_not_passed(tmp_path):
