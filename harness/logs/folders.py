@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import permutations
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
+
+import polars as pl
 
 from harness.base.archives import is_archive
 from harness.base.errors import HarnessError
 from harness.base.text import counted
+from harness.logs.compare.logger_names import full_names
 from harness.logs.compare.renamed import Renamed
 from harness.logs.log_diff import CountedLogs, Progress, compare, opened, read_nodes, silent
 from harness.logs.read.event_counts import WHOLE_LOG
@@ -93,6 +97,7 @@ def diff_folders(
         progress(f"Recognising the layout of {sum(len(folder.files) for folder in folders)} files")
         logs = read_files(spark, folders, out, wanted, progress)
     base, candidate = sides
+    logs = under_full_names(logs, base, candidate)
     return compare(logs, [(base, candidate)], out, progress, renamed=renamed_lines(logs, base, candidate, progress))[0]
 
 
@@ -118,6 +123,27 @@ def renamed_lines(logs: CountedLogs, base: str, candidate: str, progress: Progre
         return {}
     progress(f"{base} is of Kafka {was} and {candidate} of Kafka {now}: lines that were reworded are the same")
     return {candidate: rewordings(library(was), library(now))}
+
+
+def under_full_names(logs: CountedLogs, base: str, candidate: str) -> CountedLogs:
+    """Return logs in which what one side's layout abbreviates of a logger's name stands as the other side has it."""
+    arms = {file: node.arm for node in logs.nodes for file in node.files}
+    loggers: dict[str, set[str]] = {base: set(), candidate: set()}
+    for file, arm in arms.items():
+        loggers[arm] |= set(logs.files[file].counts["logger"])
+    full = {side: full_names(loggers[side], loggers[other]) for side, other in permutations((base, candidate))}
+    files = {
+        file: replace(each, counts=each.counts.with_columns(pl.col("logger").replace(full[arms[file]])))
+        for file, each in logs.files.items()
+    }
+    notes = [_abbreviated(side, names) for side, names in full.items() if names]
+    return replace(logs, files=files, left_out=(*logs.left_out, *notes))
+
+
+def _abbreviated(side: str, names: Mapping[str, str]) -> str:
+    short, name = next(iter(names.items()))
+    of = "one logger" if len(names) == 1 else f"{len(names)} loggers"
+    return f"{side} abbreviates the names of {of}: {short} is taken for {name}."
 
 
 def runs_of(spark: SparkSession, side: str, further: str, progress: Progress) -> list[Folder]:

@@ -41,6 +41,14 @@ def test_threads_that_all_logs_name_are_threads():
     assert [layout.pattern for layout in layouts_of({"a": lines, "b": lines[1:]}).values()] == [WITH_THREAD] * 2
 
 
+def test_threads_are_no_part_of_a_message_though_the_logs_beside_name_none():
+    threads = ["main", "kafka-0-raft-io-thread", "kafka-producer-network-thread | producer-1", "SIGTERM handler", "t-1"]
+    with_threads = [plain(f"[{name}] Started") for name in threads]
+    with_contexts = [plain(f"[{name}] Started") for name in ("RaftManager id=1", "Controller 1", "sink|task-0", "t-1")]
+    logs = {"a": with_threads, "b": with_contexts, "c": [plain("Started"), plain("[Broker id=1] Started")]}
+    assert [layout.pattern for layout in layouts_of(logs).values()] == [WITH_THREAD, KAFKA_DEFAULT, KAFKA_DEFAULT]
+
+
 @given(st.lists(st.sampled_from(["[main] it began", "it broke", "[a] b [c] d"]), min_size=1, max_size=12))
 def test_an_event_begins_with_date_and_level_whether_or_not_it_names_a_thread(texts):
     lines = [plain(text, "ERROR" if text == "it broke" else "INFO") for text in texts]

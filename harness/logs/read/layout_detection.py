@@ -26,6 +26,8 @@ _LEAST = 1 / 3  # of them: what fits less is read off a few lines that happen to
 _FEW = 0.02  # of all lines
 _LEVEL = re.compile(r"%(?:-5)?p")
 _THREAD = "[%t] %m"
+# Kafka's contexts are `RaftManager id=1`, `Controller 1` and Connect's `name|task-0`; few threads are named like that.
+_CONTEXT = r"[\s=|]"
 _MESSAGE = "%m"
 
 
@@ -46,9 +48,9 @@ class _Found:
 def layouts_of(samples: Mapping[str, Sequence[str]], pattern: str = "") -> dict[str, Layout]:
     """Return the layout of each log by its first lines; those that fit none are left out.
 
-    What stands in brackets before the message is a thread only if no log has lines without it. All logs are asked
-    together, because a log whose first lines all have one of Kafka's log contexts looks as if it named threads: its
-    events must not be read otherwise than those of the log beside it.
+    What stands in brackets before the message is a thread if no log has lines without it, or if most of it reads as
+    threads' names do. All logs are asked together, because a log whose first lines all have one of Kafka's log contexts
+    looks as if it named threads: its events must not be read otherwise than those of the log beside it.
     """
     found: dict[str, Layout] = {}
     for name, lines in samples.items():
@@ -56,9 +58,19 @@ def layouts_of(samples: Mapping[str, Sequence[str]], pattern: str = "") -> dict[
             found[name] = layout
     seen = {layout.pattern for layout in found.values()}
     return {
-        name: compile_layout(plain) if (plain := layout.pattern.replace(_THREAD, _MESSAGE)) in seen else layout
+        name: compile_layout(plain)
+        if (plain := layout.pattern.replace(_THREAD, _MESSAGE)) in seen - {layout.pattern}
+        and not _names_threads(layout, samples[name])
+        else layout
         for name, layout in found.items()
     }
+
+
+def _names_threads(layout: Layout, lines: Sequence[str]) -> bool:
+    """Say whether most of what a layout takes for threads does not read as contexts do."""
+    events = layout.unwrapped(pl.Series(lines, dtype=pl.String)).str.extract_groups(layout.event)
+    named = events.struct.field("thread").drop_nulls()
+    return len(named) > 0 and int(named.str.contains(_CONTEXT).sum()) < len(named) / 2
 
 
 def detect(lines: Sequence[str], pattern: str = "", known: Iterable[Layout] = ()) -> Layout | None:
