@@ -2,6 +2,7 @@
 
 from harness.scenario import (
     add_controller,
+    create_topics_steadily,
     follows_leader,
     has_new_leader,
     kill,
@@ -15,7 +16,7 @@ from harness.scenario import (
     votes,
     votes_no_more,
 )
-from harness.scenario.bounds import FetchTimeouts, RecoveryBound
+from harness.scenario.bounds import RecoveryBound
 
 DEDICATED = kraft(controllers=3, observers=1, combined=False)
 
@@ -29,8 +30,9 @@ def dedicated_controllers(plan, cluster, observer):
     voter_moves.start_all(plan, observer)
     with plan.phase("the active controller is removed"):
         active, *_ = plan.name_voters("active controller", "second controller", "third controller")
+        plan.background(create_topics_steadily("steady"))
         plan.do(remove_controller(active))
-        plan.expect(has_new_leader(), within=FetchTimeouts(4), named="new_leader_after_removal")
+        plan.expect(has_new_leader(), within=voter_moves.AN_ELECTION, named="new_leader_after_removal")
         plan.expect(votes_no_more(active), within="5s", named="removed_controller_is_unlisted")
         plan.expect(follows_leader(observer), within=RecoveryBound(voters=3), named="observer_follows_after_removal")
     with plan.phase("it is added again"):
@@ -40,7 +42,7 @@ def dedicated_controllers(plan, cluster, observer):
     with plan.phase("the leader is killed"):
         leader, *_ = plan.name_voters("leader", "one follower", "other follower")
         plan.do(kill(leader))
-        plan.expect(has_new_leader(), within=FetchTimeouts(4), named="new_leader_after_kill")
+        voter_moves.expect_new_leader(plan, observer, "after_kill")
         plan.do(start(leader))
         voter_moves.expect_whole(plan, observer, "after_kill")
         plan.expect(quorum_is_described(), within="10s", named="quorum_is_described_after_kill")

@@ -4,7 +4,6 @@ from harness.scenario import (
     add_controller,
     create_user,
     follows_leader,
-    has_new_leader,
     is_up,
     kill,
     kraft,
@@ -19,7 +18,6 @@ from harness.scenario import (
     votes,
     votes_no_more,
 )
-from harness.scenario.bounds import FetchTimeouts
 
 SECURED = kraft(controllers=3, observers=1, secured=True)
 
@@ -36,7 +34,7 @@ def secured(plan, cluster, observer):
     with plan.phase("the leader is killed"):
         first, *_ = plan.name_voters("first leader", "second voter", "third voter")
         plan.do(kill(first))
-        plan.expect(has_new_leader(), within=FetchTimeouts(4), named="new_leader_after_kill")
+        voter_moves.expect_new_leader(plan, observer, "after_kill")
         plan.do(start(first))
         voter_moves.expect_whole(plan, observer, "after_kill")
     with plan.phase("a voter leaves and comes back"):

@@ -5,6 +5,7 @@ from harness.scenario import (
     has_no_leader,
     kill,
     kraft,
+    quorum_is_described,
     restart,
     scenario,
     start,
@@ -27,6 +28,7 @@ def one_voter(plan, cluster, observer):
         plan.do(kill(voter), start(voter))
         plan.expect(has_leader(), within="30s", named="voter_leads_after_kill")
         voter_moves.expect_whole(plan, observer, "after_kill")
+        plan.expect(quorum_is_described(), within="10s", named="quorum_is_described")
     with plan.phase("nothing happens"):
         plan.measure("idle", "20s")
 
@@ -48,5 +50,6 @@ def two_voters(plan, cluster, observer):
         plan.do(kill(leader), start(leader))
         plan.expect(has_leader(), within="30s", named="leader_after_leader_returned")
         voter_moves.expect_whole(plan, observer, "after_leader_returned")
+        plan.expect(quorum_is_described(), within="10s", named="quorum_is_described")
     with plan.phase("nothing happens"):
         plan.measure("idle", "20s")

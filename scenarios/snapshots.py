@@ -8,6 +8,8 @@ from harness.scenario import (
     is_up,
     kill,
     kraft,
+    leads,
+    quorum_is_described,
     remove_controller,
     scenario,
     sees_topic,
@@ -19,7 +21,6 @@ from harness.scenario import (
     votes_no_more,
     wipe,
 )
-from harness.scenario.bounds import FetchTimeouts
 
 # A snapshot every five seconds, segments of two, and nothing kept that the newest snapshot has: within a minute the
 # beginning of the log is gone. Kafka cleans once a minute (KafkaRaftClient: RaftMetadataLogCleanerManager).
@@ -60,9 +61,11 @@ def snapshots(plan, cluster, observer):
         plan.do(stop(first), wipe(first), start(first))
         voter_moves.expect_whole(plan, observer, "after_log_was_cut")
     with plan.phase("the only voter that kept its disk dies"):
+        plan.guard(leads(leader), within="5s")
         plan.do(kill(leader))
-        plan.expect(has_new_leader(), within=FetchTimeouts(4), named="restored_voter_leads")
+        plan.expect(has_new_leader(), within=voter_moves.AN_ELECTION, named="restored_voter_leads")
         plan.do(create_topics("last", 1))
         plan.expect(sees_topic(observer, "last-0"), within="15s", named="metadata_goes_on")
+        plan.expect(quorum_is_described(), within="10s", named="quorum_is_described")
     with plan.phase("nothing happens"):
         plan.measure("idle", "20s")

@@ -8,6 +8,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
+from harness.base.code_lines import line_at
 from harness.base.errors import HarnessError
 from harness.base.processes.leftovers import end_leftovers
 from harness.base.processes.shared_memory import sweep_shared
@@ -159,7 +160,7 @@ class Run:
         elif isinstance(first, HarnessError):
             self._recorder.harness_failed(str(first))
         else:
-            self._recorder.harness_failed(f"{type(first).__name__}: {first}")
+            self._recorder.harness_failed(f"{type(first).__name__}: {first} ({line_at(first)})")
 
     def _carry_out(self, plan: Plan, runtime: Runtime) -> None:
         cell, recorder, self._runtime = self._cell, self._recorder, runtime

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import signal
-import sysconfig
 import threading
 import time
-import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+from harness.base.code_lines import line_at
+
 # A timer of no time at all would be none.
 _LEAST_SECONDS = 0.001
-_LIBRARY = sysconfig.get_path("stdlib")
 
 
 class Overlong(BaseException):
@@ -36,7 +35,7 @@ def interrupted_after(seconds: float, factor: Callable[[], float]) -> Iterator[N
         if (left := began + seconds * factor() - time.monotonic()) > 0:
             signal.setitimer(signal.ITIMER_REAL, left)
         else:
-            raise Overlong(_place_of(frame))
+            raise Overlong(line_at(frame))
 
     before = signal.signal(signal.SIGALRM, look)
     signal.setitimer(signal.ITIMER_REAL, max(seconds, _LEAST_SECONDS))
@@ -45,9 +44,3 @@ def interrupted_after(seconds: float, factor: Callable[[], float]) -> Iterator[N
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
-
-
-def _place_of(frame: FrameType | None) -> str:
-    """Return the innermost line outside of Python's own library."""
-    lines = [each for each in traceback.extract_stack(frame) if not each.filename.startswith(_LIBRARY)]
-    return f"{lines[-1].filename}, line {lines[-1].lineno}" if lines else "at an unknown place"

@@ -8,6 +8,8 @@ from contextlib import nullcontext
 from itertools import pairwise
 from typing import NoReturn, TypeVar
 
+from harness.base.code_lines import line_at
+from harness.base.errors import HarnessError
 from harness.base.waiting import wait_until
 from harness.cluster.protocol import Unreachable
 from harness.engine.cancel import RunCancelled
@@ -222,6 +224,10 @@ class StepRunner:
             sample = self._in_time(condition.description, lambda: condition.sample(self._world))
         except (ActionFailed, Unreachable) as error:  # nobody leads, say: nothing can be seen, now
             sample = Sample(False, testable=False, problem=str(error))
+        except LookupError as error:  # what a condition looks for is not there, as an observer that nobody lists
+            sample = Sample(False, testable=False, problem=f"{type(error).__name__}: {error} ({line_at(error)})")
+        if not isinstance(sample, Sample):
+            raise HarnessError(f"{condition.description}: {sample!r} is what was seen, and no Sample.", "Return one.")
         self._recorder.on_sample(condition.description, sample.ok, sample.detail)
         return sample
 

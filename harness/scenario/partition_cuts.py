@@ -267,7 +267,8 @@ def _expect_lag(plan: Plan, topic: str, leader: NodeRef, named: str = "one_ack_i
 
 
 def _expect_taken(plan: Plan, topic: str, node: NodeRef, records: int, acks: str, named: str) -> None:
-    plan.do(offer(topic, node, records, acks=acks))
+    # A sound broker answers within milliseconds; on a host that is short of time it may be seconds, and is no refusal.
+    plan.do(offer(topic, node, records, acks=acks, patience="10s"))
     _expect(plan, topic, named, took(topic, records))
 
 

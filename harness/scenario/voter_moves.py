@@ -12,7 +12,7 @@ from harness.scenario.actions.register_endpoint import register_endpoint
 from harness.scenario.actions.restart import restart
 from harness.scenario.actions.start import start, start_voters
 from harness.scenario.actions.start import start_all as start_every_node
-from harness.scenario.bounds import RecoveryBound
+from harness.scenario.bounds import FetchTimeouts, RecoveryBound
 from harness.scenario.conditions.follows_leader import follows_leader
 from harness.scenario.conditions.is_up import is_up
 from harness.scenario.conditions.leadership import has_leader, has_new_leader, leads
@@ -25,6 +25,7 @@ from harness.scenario.refs import NodeRef
 
 # A broker that was killed may register again when its session is over: nine seconds by default, and nothing of Raft.
 SHORT_SESSIONS = {"broker.session.timeout.ms": "4000", "broker.heartbeat.interval.ms": "1000"}
+AN_ELECTION = FetchTimeouts(4)
 # What stock fails by where each address that an observer was configured with is stale.
 ASKS_CONFIGURED_ONLY = "docs/upstream/observers-ask-configured-servers-only.md"
 
@@ -99,6 +100,12 @@ def expect_recovery(plan: Plan, observer: NodeRef) -> None:
     plan.expect(follows_leader(observer), within=bound, named="observer_recovers")
     plan.do(create_topic("created-after-recovery"))
     plan.expect(sees_topic(observer, "created-after-recovery"), within=bound, named="metadata_reaches_observer")
+
+
+def expect_new_leader(plan: Plan, observer: NodeRef, named: str) -> None:
+    """Expect another leader, and the observer to find it while the one before it is still away."""
+    plan.expect(has_new_leader(), within=AN_ELECTION, named=f"new_leader_{named}")
+    plan.expect(follows_leader(observer), within=RecoveryBound(voters=3), named=f"observer_follows_new_leader_{named}")
 
 
 def expect_whole(plan: Plan, observer: NodeRef, named: str) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TypeVar
 
+from harness.base.waiting import wait_until
 from harness.cluster import partitions
 from harness.cluster.attempts import attempts
 from harness.cluster.cluster import Cluster
@@ -31,6 +32,7 @@ from harness.scenario.slowness import Slowness
 
 _TOPIC_SECONDS = 15.0
 _POLL_SECONDS = 0.2
+_LEADER_SECONDS = 1.5
 _M = TypeVar("_M", bound=Monitor)
 _T = TypeVar("_T")
 
@@ -134,9 +136,14 @@ class World:
         self.fault_at = time.time()
         for topic in self.watched if self.cluster.brokers else ():
             self.watched[topic] = self.views(topic)[0]
+        wait_until(self._remembers_leader, _LEADER_SECONDS, _POLL_SECONDS)
+
+    def _remembers_leader(self) -> bool:
+        """Look once who leads; a look may fail, and who led before an earlier fault is then not who leads now."""
         quorum = self.quorum()
         if quorum.leader >= 0:
             self.leader_before = quorum
+        return quorum.leader >= 0
 
     def account(self, topic: str) -> Account:
         """Return what has become of the records that steps have written to a topic."""

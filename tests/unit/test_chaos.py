@@ -75,7 +75,7 @@ def test_what_begins_ends_and_every_node_runs_at_the_end(seed):
     down, cut, actions = set(), 0, actions_of(f"chaos-{seed}")
     for action in actions:
         match action:
-            case Kill(node=node) | BeginToStop(node=node) | Hold(node=node):
+            case Kill(nodes=(node,)) | BeginToStop(node=node) | Hold(node=node):
                 assert node.description not in down
                 down.add(node.description)
             case Start(node=node) | StartStopped(node=node) | Release(node=node):
@@ -268,7 +268,7 @@ def test_a_node_that_stops_is_waited_for_by_its_own_next_fault_and_before_the_ca
                 late.add(node.description)
             case AwaitStart(node=node):
                 late.remove(node.description)
-            case Kill(node=node) | BeginToStop(node=node) | Hold(node=node):
+            case Kill(nodes=(node,)) | BeginToStop(node=node) | Hold(node=node):
                 assert node.description not in late
     assert not late
 

@@ -167,8 +167,24 @@ def test_an_action_is_skipped_when_its_condition_does_not_hold(tmp_path):
 
 
 def test_a_fault_of_the_harness_breaks_the_run_and_says_so(tmp_path):
-    result, *_ = run(tmp_path, guard(Looks(KeyError("oops"))))
-    assert (result.outcome, result.reason) == (Outcome.BROKEN, "KeyError: 'oops'")
+    result, *_ = run(tmp_path, guard(Looks(TypeError("oops"))))
+    assert result.outcome is Outcome.BROKEN
+    assert re.fullmatch(r"TypeError: oops \(.*/test_executor.py, line \d+\)", result.reason)
+
+
+def test_what_a_condition_of_somebodys_own_looks_up_and_does_not_find_cannot_be_tested_now(tmp_path):
+    assert run(tmp_path / "a", expect(Looks(KeyError(3), True)))[0].outcome is Outcome.PASSED
+    result, *_ = run(tmp_path / "b", expect(Looks(KeyError(3))))
+    assert (result.outcome, result.expectation) == (Outcome.INCONCLUSIVE, "testable")
+    assert re.search(r"KeyError: 3 \(.*/test_executor.py, line \d+\)", result.reason)
+
+
+def test_a_condition_that_returns_no_sample_is_named_with_what_it_returned(tmp_path):
+    mine = Looks()
+    mine.sample = lambda _world: True
+    result, *_ = run(tmp_path, expect(mine))
+    assert result.outcome is Outcome.BROKEN
+    assert "it is so: True is what was seen, and no Sample" in result.reason
 
 
 class Filling:

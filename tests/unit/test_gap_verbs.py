@@ -139,26 +139,35 @@ def test_a_level_that_stays_as_it_was_is_told(levels):
 @pytest.fixture
 def controller(monkeypatch):
     """A controller that answers a request for topics so, or not at all; what it was asked is in `asked`."""
-    said = SimpleNamespace(answer=None, asked=[])
+    said = SimpleNamespace(answer=None, asked=[], cause=TimeoutError())
 
     def create(_wire, address, topics, _config, _timeout):
         said.asked.append((address, topics))
         if said.answer is None:
-            raise Unreachable("no answer within 0.5 s")
+            raise Unreachable("no answer within 0.5 s") from said.cause
         return said.answer
 
     monkeypatch.setattr(partitions, "create_topics", create)
     return said
 
 
+WIRE = SimpleNamespace(schemas=lambda _name, _address: None)
+
+
 def append():
-    world = SimpleNamespace(cluster=SimpleNamespace(wire=None, controllers={1: at(21)}))
+    world = SimpleNamespace(cluster=SimpleNamespace(wire=WIRE, controllers={1: at(21)}))
     append_in_vain(fixed(1, "the leader"), topics=2).perform(world)
 
 
 def test_a_leader_that_never_answers_has_appended_in_vain(controller):
     append()
     assert controller.asked == [(at(21), {"in-vain-0": [(1,)], "in-vain-1": [(1,)]})]
+
+
+def test_a_leader_that_takes_no_question_has_appended_nothing(controller):
+    controller.cause = ConnectionRefusedError()
+    with pytest.raises(ActionFailed, match="the leader was not asked: no answer"):
+        append()
 
 
 @pytest.mark.parametrize(("answer", "told"), [("", "the topics are there"), ("not_controller", "not_controller")])
@@ -175,12 +184,12 @@ def test_a_leader_is_removed_in_vain_where_it_does_not_answer(monkeypatch, answe
     def remove(_wire, address, cluster, voter, _timeout):
         asked.append((address, cluster, voter))
         if answer is None:
-            raise Unreachable("no answer within 1 s")
+            raise Unreachable("no answer within 1 s") from TimeoutError()
         return answer
 
     monkeypatch.setattr("harness.scenario.actions.remove_in_vain.remove_voter", remove)
     cluster = SimpleNamespace(
-        wire=None, id=new_uuid(), controllers={1: at(21)}, nodes={1: SimpleNamespace(directory=7)}
+        wire=WIRE, id=new_uuid(), controllers={1: at(21)}, nodes={1: SimpleNamespace(directory=7)}
     )
     told = nullcontext() if answer is None else pytest.raises(ActionFailed, match=f"the leader answered: {answer}")
     with told:

@@ -26,7 +26,7 @@ ASKED = {
         restart: new_leader_after_restart by has_new_leader
         : whole after_leader_restart
         create_topics: topics_reach_observer by sees_topic
-        kill kill start start: leader_after_majority_died by has_leader
+        kill start start: leader_after_majority_died by has_leader
         : whole after_majority_died
         : isr_is_whole_after_majority_died by isr_is_whole
         : quorum_is_described_after_majority_died by quorum_is_described
@@ -37,25 +37,29 @@ ASKED = {
         : observer_follows_after_removal by follows_leader
         add_controller: added_controller_is_listed by votes
         : whole after_addition
-        kill: new_leader_after_kill by has_new_leader
+        kill: found after_kill
         start: whole after_kill
         : quorum_is_described_after_kill by quorum_is_described
         : raft_requests_are_checked_after_kill by raft_requests_are_checked
     """,
     "leader-loss": """
-        start_all kill: new_leader_after_kill by has_new_leader
-        start: whole after_kill
-        stop: new_leader_after_stop by has_new_leader
+        start_all kill: found after_kill
+        start kill: found after_second_kill
+        start: whole after_second_kill
+        stop: found after_stop
         start: whole after_stop
-        hold_followers append_in_vain kill release_followers: new_leader_after_lost_records by has_new_leader
+        hold_followers append_in_vain kill release_followers: found after_lost_records
         start: whole after_lost_records
         hold_followers: leader_without_majority_gives_up by has_no_leader
         release_followers: leader_after_majority_goes_on by has_leader
         : whole after_majority_goes_on
         : quorum_is_described_after_majority_goes_on by quorum_is_described
-        stop kill start kill start start: whole after_lost_observer_restarted
+        kill stop: new_leader_while_observer_is_away by has_new_leader
+        start kill start let_pass start: whole after_lost_observer_restarted
+        restart: whole after_observer_knows_all
         hold let_pass: lag_is_described by lag_is_described
-        release hold_followers let_pass kill start let_pass release_followers: leader_after_nobody_led by has_leader
+        release: whole after_follower_goes_on
+        hold_followers let_pass kill start let_pass release_followers: leader_after_nobody_led by has_leader
         : whole after_nobody_led
         : isr_is_whole_after_nobody_led by isr_is_whole
     """,
@@ -65,7 +69,7 @@ ASKED = {
     """,
     "secured": """
         start_all create_user: quorum_is_described by quorum_is_described
-        kill: new_leader_after_kill by has_new_leader
+        kill: found after_kill
         start: whole after_kill
         remove_controller: removed_voter_is_unlisted by votes
         add_controller: added_voter_is_listed by votes
@@ -76,6 +80,7 @@ ASKED = {
         : whole after_restart
         kill start: voter_leads_after_kill by has_leader
         : whole after_kill
+        : quorum_is_described by quorum_is_described
     """,
     "two-voters": """
         start_all stop: leader_without_follower_gives_up by has_no_leader
@@ -83,6 +88,7 @@ ASKED = {
         : whole after_follower_returned
         kill start: leader_after_leader_returned by has_leader
         : whole after_leader_returned
+        : quorum_is_described by quorum_is_described
     """,
     "snapshots": """
         start_all create_topics stop wipe create_topics start: whole after_broker_lost_disk
@@ -97,13 +103,15 @@ ASKED = {
         stop wipe start: whole after_log_was_cut
         kill: restored_voter_leads by has_new_leader
         create_topics: metadata_goes_on by sees_topic
+        : quorum_is_described by quorum_is_described
     """,
     "static-voters": """
         start_all: quorum_is_described by quorum_is_described
-        kill: new_leader_after_kill by has_new_leader
+        kill: found after_kill
         start: whole after_kill
         stop: new_leader_after_stop by has_new_leader
-        restart start: whole after_stop
+        restart: restarted_broker_follows_new_leader by follows_leader
+        start: whole after_stop
     """,
     "turn1": """
         start_all restart register_endpoint restart register_endpoint restart stop: observer_recovers by follows_leader
@@ -116,16 +124,18 @@ observer_recovers by follows_leader
     """,
 }
 WHOLE = ("all_up_{} by nodes_ready", "voters_caught_up_{} by voters_caught_up", "observer_follows_{} by follows_leader")
+FOUND = ("new_leader_{} by has_new_leader", "observer_follows_new_leader_{} by follows_leader")
+TOGETHER = {"whole": WHOLE, "found": FOUND}
 ONLY_NOTES = "count_right_addresses"
 
 
 def lines_of(asked):
-    """Return the lines of a text of ASKED; a cluster that is `whole` again is one by three expectations."""
+    """Return the lines of a text of ASKED; `whole` and `found` are several expectations."""
     found = []
     for line in asked.strip().splitlines():
         deeds, _, question = line.strip().rpartition(": ")
         about, _, ending = question.partition(" ")
-        first, *others = [each.format(ending) for each in WHOLE] if about == "whole" else [question]
+        first, *others = [each.format(ending) for each in TOGETHER.get(about, [question])]
         found += [f"{deeds}: {first}", *(f": {each}" for each in others)]
     return found
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from harness.cluster.producing import ACKS, offer_record
 from harness.cluster.protocol import Unreachable
 from harness.scenario.accounts import Offered
+from harness.scenario.bounds import seconds
 from harness.scenario.refs import NodeRef
 from harness.scenario.verbs import action
 from harness.scenario.world import World
 
-_PATIENCE_SECONDS = 1.5
 _TAKEN = "none"
 UNREACHABLE = "unreachable"
 
@@ -24,6 +24,7 @@ class Offer:
     node: NodeRef
     records: int
     acks: str
+    patience_seconds: float
 
     @property
     def description(self) -> str:
@@ -45,7 +46,7 @@ class Offer:
                 return taken, UNREACHABLE
             key = str(number).encode()
             try:
-                answer = offer_record(world.cluster.wire, address, self.topic, key, self.acks, _PATIENCE_SECONDS)
+                answer = offer_record(world.cluster.wire, address, self.topic, key, self.acks, self.patience_seconds)
             except Unreachable:
                 answer = UNREACHABLE
             if answer != _TAKEN:
@@ -55,8 +56,11 @@ class Offer:
 
 
 @action
-def offer(topic: str, node: NodeRef, records: int, *, acks: str = "all") -> Offer:
-    """Offer records to one broker, whoever leads, until it refuses one; those that it takes are counted as written."""
+def offer(topic: str, node: NodeRef, records: int, *, acks: str = "all", patience: str = "1500ms") -> Offer:
+    """Offer records to one broker, whoever leads, until it refuses one; those that it takes are counted as written.
+
+    It refuses as well by not answering for as long as `patience`.
+    """
     if acks not in ("1", "all"):
         raise ValueError(f'acks="{acks}" is acknowledged by nobody: write {" or ".join(sorted({*ACKS} - {"0"}))}')
-    return Offer(topic, node, records, acks)
+    return Offer(topic, node, records, acks, seconds(patience))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from harness.scenario.actions.start import configured_voters, knowing
+from harness.scenario.actions.start import Known, configured_voters, knowing, known
 from harness.scenario.actions.stop import KILLED
 from harness.scenario.refs import NodeRef
 from harness.scenario.steps import Fault
@@ -19,7 +19,7 @@ class Restart(Fault):
 
     node: NodeRef
     new_ports: bool
-    knows: NodeRef | None = None
+    knows: tuple[NodeRef, ...] = ()
 
     @property
     def description(self) -> str:
@@ -35,8 +35,8 @@ class Restart(Fault):
 
 
 @fault
-def restart(node: NodeRef, *, ports: str = "same", knows: NodeRef | None = None) -> Restart:
+def restart(node: NodeRef, *, ports: str = "same", knows: Known = ()) -> Restart:
     """Stop a node and start it again, on the `same` ports or on `new` ones; `knows` as in `start`."""
     if ports not in ("same", "new"):
         raise ValueError(f"ports must be 'same' or 'new', not {ports!r}")
-    return Restart(node, ports == "new", knows)
+    return Restart(node, ports == "new", known(knows))

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from harness.base.text import listed
 from harness.cluster.address import Address
 from harness.scenario.refs import NodeRef
 from harness.scenario.up_or_down import all_down, down
 from harness.scenario.verbs import action
 from harness.scenario.world import World
+
+Known = NodeRef | tuple[NodeRef, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +20,7 @@ class Start:
     """Start one node."""
 
     node: NodeRef
-    knows: NodeRef | None = None
+    knows: tuple[NodeRef, ...] = ()
 
     @property
     def description(self) -> str:
@@ -56,9 +59,9 @@ class StartAll:
 
 
 @action
-def start(node: NodeRef, *, knows: NodeRef | None = None) -> Start:
-    """Start a node; with `knows`, its configuration has the right address of that voter only, dead ones for others."""
-    return Start(node, knows)
+def start(node: NodeRef, *, knows: Known = ()) -> Start:
+    """Start a node; with `knows`, its configuration has the right addresses of those voters, dead ones for others."""
+    return Start(node, known(knows))
 
 
 @action
@@ -77,14 +80,21 @@ def _start_all(nodes: Iterable[int], world: World) -> None:
     world.cluster.start([node.id for node in all_down(nodes, world)])
 
 
-def knowing(knows: NodeRef | None) -> str:
+def known(knows: Known) -> tuple[NodeRef, ...]:
+    """Return the voters whose right addresses a node is to be configured with, none where it is as it was."""
+    return knows if isinstance(knows, tuple) else (knows,)
+
+
+def knowing(knows: tuple[NodeRef, ...]) -> str:
     """Return what a node's configuration names, as the end of a clause; empty where it is as it was."""
-    return f", configured with the right address of {knows.description} only" if knows else ""
+    if not knows:
+        return ""
+    return f", configured with the right address of {listed([each.description for each in knows])} only"
 
 
-def configured_voters(knows: NodeRef | None, world: World) -> dict[int, Address] | None:
-    """Return the controller addresses for a node's configuration, dead ones for all voters but one; None: as it was."""
-    if knows is None:
+def configured_voters(knows: tuple[NodeRef, ...], world: World) -> dict[int, Address] | None:
+    """Return the controller addresses for a node's configuration, dead ones for all other voters; None: as it was."""
+    if not knows:
         return None
-    known, right = knows.find(world), world.cluster.quorum_addresses
-    return {voter: address if voter == known else world.cluster.dead_address() for voter, address in right.items()}
+    right = {node: world.cluster.quorum_addresses[node] for node in (each.find(world) for each in knows)}
+    return {voter: right.get(voter) or world.cluster.dead_address() for voter in world.cluster.topology.voter_ids}

@@ -103,6 +103,8 @@ def _refusals(world: World, quorum: Quorum) -> Iterator[tuple[str, tuple[Answer,
             ("add a voter", add_voter(wire, beside, own, stranger, listeners)),
             ("update the leader", update_voter(wire, beside, own, epoch, voter, listeners)),
         ):
+            if answer.message:
+                world.tell(REFUSALS, in_words(f"{what} at a follower"), in_words(answer.message))
             yield f"{what} {where}", (Answer(answer.code), "not_leader_or_follower")
 
 

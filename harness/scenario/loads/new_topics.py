@@ -13,10 +13,10 @@ from confluent_kafka.cimpl import NewTopic
 from harness.base.waiting import wait_until
 from harness.cluster.address import Address
 from harness.model.clients import ClientReport
-from harness.scenario.client import Client
+from harness.scenario.client import FIRST_ANSWERS_SECONDS, Client
 from harness.scenario.loads.readback import client_settings
 from harness.scenario.verbs import load
-from harness.scenario.world import World
+from harness.scenario.world import ActionFailed, World
 
 _SECONDS_BETWEEN = 0.05
 _ANSWER_SECONDS = 10.0
@@ -36,9 +36,11 @@ class NewTopics:
         return f"create topics “{self.prefix}-0”, “{self.prefix}-1” and so on"
 
     def start(self, world: World) -> Client:
-        """Begin."""
+        """Begin; one is there before the plan goes on. Raises ActionFailed where none comes to be."""
         client = NewTopicsClient(self.prefix, world.cluster.client_brokers)
-        client.start()
+        if not client.start_writing(world.is_over):
+            client.abandon()
+            raise ActionFailed(f"no topic “{self.prefix}-…” was there after {FIRST_ANSWERS_SECONDS:g} s")
         return client
 
 
