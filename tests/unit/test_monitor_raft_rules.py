@@ -101,9 +101,14 @@ def nodes(record):
 @pytest.fixture
 def watching(record, nodes):
     endpoints = {node.id: node.config.controller for node in nodes}
-    return RaftRules(
-        record, SimpleNamespace(nodes={node.id: node for node in nodes}, voters=nodes, endpoints=endpoints)
+    cluster = SimpleNamespace(
+        nodes={node.id: node for node in nodes},
+        voters=nodes,
+        endpoints=endpoints,
+        running=nodes,
+        topology=SimpleNamespace(voter_ids=(0, 1, 2)),
     )
+    return RaftRules(record, cluster)
 
 
 def look(at=0.0, fetched=None, epoch=2):
@@ -154,6 +159,51 @@ def test_what_a_node_becomes_is_journaled_with_the_line_and_the_age_of_what_it_l
     assert second == RoleChanged(1, "follower", 1, 0, second.ago, 2)
     assert (3.0 <= first.ago < 5.0, second.ago < 2.0) == (True, True)
     assert watching.measures() == {"raft_steps_judged": 2, "endpoint_unregistered_seconds": 0.0}
+
+
+RESIGNED = "ResignedState(localId=0, epoch={0}, voters=[0, 1, 2], electionTimeoutMs=1762, unackedVoters=[1, 2], x"
+
+
+def led_after(nodes, watching, seconds, state=NodeState.STOPPED):
+    """Node 0, which leads epoch 2, is asked to stop, and node 1 leads epoch 3 so much after its resignation."""
+    nodes[0].went("null", FOLLOWER.format(1, 1), ago=60)
+    nodes[0].went(FOLLOWER.format(1, 1), CANDIDATE.format(2), ago=50)
+    nodes[0].went(CANDIDATE.format(2), LEADER.format(2), ago=49)
+    nodes[1].went("null", FOLLOWER.format(2, 0), ago=48)
+    entered(watching, nodes[0], NodeState.STOPPING)
+    nodes[0].went(LEADER.format(2), RESIGNED.format(2))
+    entered(watching, nodes[0], state)
+    nodes[1].went(FOLLOWER.format(2, 0), CANDIDATE.format(3), ago=-seconds)
+    nodes[1].went(CANDIDATE.format(3), LEADER.format(3), ago=-seconds)
+
+
+@pytest.mark.parametrize("seconds", [0.1, 1.9])
+def test_how_long_nobody_leads_after_a_leader_was_stopped_is_measured(nodes, watching, seconds):
+    led_after(nodes, watching, seconds)
+    watching.after_fault()
+    watching.stop()
+    watching.after()
+    assert watching.measures()["handover_seconds"] == pytest.approx(seconds, abs=0.05)
+
+
+def test_a_leader_that_is_killed_in_a_fault_or_after_the_plan_hands_nothing_over(nodes, watching):
+    led_after(nodes, watching, 1.0, NodeState.KILLED)
+    watching.after()
+    assert "handover_seconds" not in watching.measures()
+
+
+def test_what_another_fault_does_meanwhile_does_not_count(nodes, watching):
+    entered(watching, nodes[0], NodeState.STOPPING)
+    watching.after_fault()
+    entered(watching, nodes[0], NodeState.STOPPED)
+    assert watching._stops == []
+
+
+def test_a_leader_without_whom_nobody_can_be_elected_hands_nothing_over(nodes, watching):
+    watching.cluster.running = nodes[:2]
+    led_after(nodes, watching, 1.0)
+    watching.after()
+    assert "handover_seconds" not in watching.measures()
 
 
 def test_logs_are_read_once_a_second(record, nodes, watching):

@@ -13,6 +13,7 @@ from typing import ClassVar
 from harness.cluster.address import Address
 from harness.cluster.cluster import Cluster
 from harness.cluster.conformance.endpoints import PERIODS_IN_FETCH_TIMEOUTS, Unregistered, follow, wrong
+from harness.cluster.conformance.handovers import OrderlyStop, handovers
 from harness.cluster.conformance.history import History, Violation
 from harness.cluster.conformance.leader_rules import silent_seconds
 from harness.cluster.conformance.observations import DiskReplaced, Looked, Place, Said, Transitioned
@@ -53,6 +54,9 @@ class RaftRules(Monitor):
         self._said: dict[int, list[Said]] = {}
         self._lives: dict[int, str] = {}
         self._ended: dict[int, float] = {}
+        self._stopping: dict[int, float] = {}
+        self._stops: list[OrderlyStop] = []
+        self._handover: float | None = None
         self._looks: list[Looked] = []
         self._newest: dict[int, Looked] = {}
         self._read_at = 0.0
@@ -80,6 +84,7 @@ class RaftRules(Monitor):
                 self._lives[node.id] = life
             if node.state in ENDED:
                 self._ended[node.id] = time.time()
+            self._follow_stop(node)
 
     def on_look(self, look: Look, line: int) -> None:
         """Keep what leaders say of their voters, and read on in the logs, once a second."""
@@ -97,6 +102,7 @@ class RaftRules(Monitor):
     def after_fault(self) -> None:
         """Judge what was said so far."""
         with self._lock:
+            self._stopping.clear()  # what the next fault does to the others is not to count for their elections
             self._read_all()
             history = History(self._said_by_now, tuple(self._looks))
         self._report(violations(history))
@@ -118,12 +124,28 @@ class RaftRules(Monitor):
             ]
             ending = {node.id: tuple(LogReader(node.id, _shutdown_log(node)).read_on()) for node in nodes}
             history = History(self._said_by_now, tuple(self._looks), files, True, slow, metered, ending)
+        self._handover = max(handovers(history, self._stops), default=None)
         self._report(violations(history))
+
+    def _follow_stop(self, node: Node) -> None:
+        """Keep the stop of a voter that ended by itself, where enough of the others ran to elect one of them."""
+        if node.state is NodeState.STOPPING and time.time() < self._over and self._can_elect_without(node):
+            self._stopping[node.id] = time.time()
+        elif node.state in ENDED and (began := self._stopping.pop(node.id, None)) is not None:
+            if node.state is NodeState.STOPPED:
+                self._stops.append(OrderlyStop(node.id, began, time.time()))
+
+    def _can_elect_without(self, node: Node) -> bool:
+        voters = self.cluster.topology.voter_ids
+        held = self._host.held if self._host is not None else frozenset[int]()
+        able = {each.id for each in self.cluster.running} - held - {node.id}
+        return not held and 2 * len(able.intersection(voters)) > len(voters)
 
     def measures(self) -> Mapping[str, float]:
         """Return how many steps from one state to another were judged, and how long a voter's address was not known."""
         longest = round(self._unregistered.longest, 1)
-        return {"raft_steps_judged": self._steps, "endpoint_unregistered_seconds": longest}
+        handover = {} if self._handover is None else {"handover_seconds": round(self._handover, 2)}
+        return {"raft_steps_judged": self._steps, "endpoint_unregistered_seconds": longest, **handover}
 
     @property
     def _said_by_now(self) -> Mapping[int, Sequence[Said]]:
