@@ -204,12 +204,21 @@ class Run:
             runner.through(plan)
         finally:
             self._wind_up(runner, world, watcher)
-        for monitor in self._monitors:
+            for monitor in self._monitors if not self._cancellation.is_set else ():
+                self._hear(monitor)
+
+    def _hear(self, monitor: Monitor) -> None:
+        """Take what a monitor found; one that fails keeps no other from telling what it has seen."""
+        try:
             monitor.after()
             self.measures |= monitor.measures()
             for phase, figures in monitor.measures_by_phase().items():
                 self.by_phase[phase] = {**self.by_phase.get(phase, {}), **figures}
             self.told |= monitor.told()
+        except RunCancelled:
+            raise
+        except Exception as error:
+            self._note_error(error)
 
     def _wind_up(self, runner: StepRunner, world: World, watcher: Watcher) -> None:
         """Stop clients and the watch, after a last look for nodes that died meanwhile; then end every node."""

@@ -58,7 +58,8 @@ def decide(facts: Facts) -> Decision:
 
     The order is the order of trust. A run of something else says nothing about the build, nor does what a run showed
     after the host had no room left, or had ended a node; what went wrong before that counts. What may never be, such
-    as two leaders or a lost record, is no matter of time: no stall of the host and no death excuses it; nor does a
+    as two leaders or a lost record, is no matter of time: no stall of the host and no death excuses it, and what the
+    harness fails at takes back no rule of Raft that was seen to be broken; nor does a
     stall excuse an error by which a node ended itself, unless released jars now and then end by it. For the rest a
     host that stalled says nothing; a death explains an unmet guard after it; an unmet guard means that the
     expectations were never tested.
@@ -69,11 +70,12 @@ def decide(facts: Facts) -> Decision:
         before = decide(_before(gave_out, facts))
         spoiled = Decision(Outcome.INCONCLUSIVE, gave_out.name, gave_out.reason)
         return before if before.outcome is Outcome.FAILED else spoiled
-    if (failed := facts.of(IncidentKind.HARNESS_FAILED)) is not None:
-        return Decision(Outcome.BROKEN, failed.name, failed.reason)
-    if (wrong := facts.of(IncidentKind.WRONG_BUILD)) is not None:
+    failed, wrong, unseen = facts.of(IncidentKind.HARNESS_FAILED), facts.of(IncidentKind.WRONG_BUILD), _unseen(facts)
+    if failed is not None:
+        sure = None if wrong or unseen else _breach(replace(facts, clients=()))  # whatever clients were told by then
+        return sure or Decision(Outcome.BROKEN, failed.name, failed.reason)
+    if wrong is not None:
         return Decision(Outcome.BROKEN, "", wrong.reason)
-    unseen = _unseen(facts)
     if unseen is None and (breach := _breach(facts)) is not None:
         return breach
     if (faulted := facts.of(IncidentKind.NODE_FAULTED)) is not None:

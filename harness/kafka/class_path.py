@@ -16,9 +16,11 @@ RAFT_CLIENT = "org/apache/kafka/raft/KafkaRaftClient.class"
 RAFT_JAR = re.compile(r"kafka-raft-\d[^/]*\.jar")
 _VERSIONED = re.compile(r"^META-INF/versions/\d+/")
 _MODULE = "module-info.class"  # of every module
-# What Kafka's start script leaves out of the class path, and what nobody means to run.
-_OTHER_JARS = ("sources", "src", "javadoc", "scaladoc", "test", "tests", "test-sources")
-_NOT_CLASSES = tuple(f"-{what}.jar" for what in _OTHER_JARS)
+# What Kafka's start script leaves out of the class path (should_include_file of kafka-run-class.sh), and what nobody
+# means to run and it takes all the same.
+_LEFT_OUT = tuple(f"-{what}.jar" for what in ("src", "javadoc", "scaladoc", "test", "test-sources"))
+_TAKEN = ("-sources.jar", "-tests.jar")
+_NOT_CLASSES = (*_LEFT_OUT, *_TAKEN)
 
 
 def is_jar(name: str) -> bool:
@@ -34,9 +36,16 @@ def holds_classes(jar: Path) -> bool:
 def check_all_are_jars(libraries: Path, entries: Iterable[Path]) -> None:
     """See that all of libs/ that has classes is a jar: kafka-run-class.sh takes whatever lies there.
 
-    Raises HarnessError for an archive of another name, such as a jar that was put aside, and for a folder.
+    Raises HarnessError for an archive of another name, such as a jar that was put aside, and for a folder. Also for a
+    jar of tests or of sources that has classes: that script would run them.
     """
     for path in sorted(entries):
+        if is_jar(path.name) and path.name.endswith(_TAKEN) and any(map(is_class, entry_names(path))):
+            raise HarnessError(
+                f"{libraries} holds {path.name}, whose classes Kafka's start script takes: nodes of the harness would "
+                "not run them.",
+                "Take it out of there.",
+            )
         if not path.name.startswith(".") and not is_jar(path.name) and _has_classes(path):
             raise HarnessError(
                 f"{libraries} holds {path.name}, which is no jar by its name: nodes that Kafka's start script starts "

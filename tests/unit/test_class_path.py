@@ -56,10 +56,17 @@ def test_a_folder_of_classes_in_libs_is_refused(kafka, tmp_path):
     assert "holds 00-hotfix, which is no jar by its name" in refusal(kafka, tmp_path)
 
 
+@pytest.mark.parametrize("name", ["acme-hotfix-tests.jar", "acme-raft-sources.jar"])
+def test_classes_that_kafkas_start_script_takes_and_the_harness_would_not_are_refused(kafka, tmp_path, name):
+    archive(kafka / "libs" / name, **{RAFT_CLIENT.replace("/", "__"): b""})
+    assert f"holds {name}, whose classes Kafka's start script takes" in refusal(kafka, tmp_path)
+
+
 def test_what_has_no_classes_may_lie_in_libs(kafka, packed, tmp_path):
     (kafka / "libs" / "empty").mkdir()
     (kafka / "libs" / "kafka-raft-3.9.1.jar.asc").write_text("-----BEGIN PGP SIGNATURE-----")
     archive(kafka / "libs" / ".hidden", x=b"")
+    archive(kafka / "libs" / "kafka-raft-3.9.1-sources.jar", x=b"")
     names = {jar.name for jar in distribution_at(kafka, tmp_path / "cache").jars}
     assert names == {jar.name for jar in distribution_at(packed(kafka), tmp_path / "cache").jars}
     assert not names & {"empty", ".hidden"}

@@ -500,6 +500,30 @@ def test_monitors_are_told_of_phases_and_their_figures_by_phase_are_in_the_resul
     assert result.by_phase == {"start": {"phases_before": 0.0}, "moves": {"phases_before": 1.0}}
 
 
+def test_a_monitor_that_fails_keeps_no_other_from_telling_what_it_saw_nor_does_a_plan(tmp_path):
+    class Fails(Monitor):
+        name: ClassVar[str] = "fails"
+
+        def after(self):
+            raise RuntimeError("cannot read")
+
+    class Sees(Monitor):
+        name: ClassVar[str] = "sees"
+
+        def after(self):
+            self.record.report(Incident(IncidentKind.INVARIANT_BROKEN, "committed_stays", "gone"), 0)
+
+    def always(kind):
+        return lambda plan: plan.always(kind)
+
+    for number, steps in enumerate(([always(Fails), always(Sees)], [always(Sees), do(Deed(RuntimeError("oops")))])):
+        result, *_ = run(tmp_path / str(number), *steps, expect(Looks(True)))
+        assert (result.outcome, result.expectation) == (Outcome.FAILED, "committed_stays")
+    failed, *_ = run(tmp_path / "alone", always(Fails), expect(Looks(True)))
+    assert failed.outcome is Outcome.BROKEN
+    assert "RuntimeError: cannot read" in failed.reason
+
+
 def test_a_scenario_whose_needs_this_host_lacks_is_unsupported_with_reason_and_remedy(tmp_path):
     @capability(fix="Buy a bigger one.")
     def a_big_host():

@@ -131,8 +131,9 @@ class RaftRules(Monitor):
         """Keep the stop of a voter that ended by itself, where enough of the others ran to elect one of them."""
         if node.state is NodeState.STOPPING and time.time() < self._over and self._can_elect_without(node):
             self._stopping[node.id] = time.time()
-        elif node.state in ENDED and (began := self._stopping.pop(node.id, None)) is not None:
-            if node.state is NodeState.STOPPED:
+        elif node.state in ENDED:
+            began = self._stopping.pop(node.id, None)
+            if began is not None and node.state is NodeState.STOPPED:
                 self._stops.append(OrderlyStop(node.id, began, time.time()))
 
     def _can_elect_without(self, node: Node) -> bool:
