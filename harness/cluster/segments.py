@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,6 +23,17 @@ class Replica:
     def last_offset(self) -> int:
         """The offset of the last record; -1 where there is none."""
         return self.batches[-1].last_offset if self.batches else -1
+
+    @property
+    def first_offset(self) -> int:
+        """The offset of the first record; -1 where there is none."""
+        return self.batches[0].base_offset if self.batches else -1
+
+    @property
+    def first_gap(self) -> int:
+        """The first offset between its records that it lacks; -1 where it lacks none."""
+        ends = ((one.last_offset + 1, other.base_offset) for one, other in pairwise(self.batches))
+        return next((end for end, begin in ends if begin != end), -1)
 
 
 def segments_of(partition: Path) -> list[Path]:
@@ -78,12 +90,22 @@ def disagreement(replicas: Mapping[int, Replica]) -> str:
 
 
 def shortcoming(replicas: Mapping[int, Replica], assigned: Iterable[int], reached: int) -> str:
-    """Return which assigned replica, by node, is not there, or ends before an offset; empty for none. Pure."""
+    """Return which assigned replica, by node, is not there, lacks offsets, or ends before one; empty for none. Pure.
+
+    All begin where the first of them does, and none has a gap: so it is of topics that are never compacted and of which
+    nothing is deleted.
+    """
+    first = min((each.first_offset for each in replicas.values() if each.batches), default=-1)
     for node in sorted(assigned):
         if node not in replicas:
             return f"node {node} has no replica"
-        if replicas[node].last_offset < reached:
-            return f"the replica of node {node} ends at offset {replicas[node].last_offset}, of {reached}"
+        found = replicas[node]
+        if found.last_offset < reached:
+            return f"the replica of node {node} ends at offset {found.last_offset}, of {reached}"
+        if found.batches and found.first_offset > first:
+            return f"the replica of node {node} begins at offset {found.first_offset}, and another at {first}"
+        if (gap := found.first_gap) >= 0:
+            return f"the replica of node {node} lacks offset {gap}"
     return ""
 
 

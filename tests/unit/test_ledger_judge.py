@@ -2,6 +2,7 @@
 
 from dataclasses import asdict
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -73,7 +74,8 @@ def checked(history: History) -> Findings:
         copies = [place for place, each in stored if each == number]
         return ending(number) is not None or any(
             one not in history.writers
-            or (one != other and one[0] == other[0] and history.writers[one] == history.writers.get(other))
+            or one[0] != other[0]
+            or (one != other and history.writers[one][:2] == history.writers.get(other, (None, None))[:2])
             for one in copies
             for other in copies
         )
@@ -236,6 +238,27 @@ def test_a_record_is_there_twice_by_its_producer_where_another_epoch_of_it_wrote
     found = judge(history)
     assert (found.duplicated, found.resent) == ((1,), (0,))
     assert violations(found, idempotent=True) == ("1 records are there twice in spite of idempotence: 1",)
+
+
+@pytest.mark.parametrize(
+    ("places", "writers"),
+    [
+        ([(0, 0), (1, 2)], [Writer(7, 0, 0), Writer(7, 1, 0)]),  # no producer sends to another partition again
+        ([(0, 0), (0, 2)], [Writer(7, 0, 2), Writer(7, 0, 3)]),  # nor a second time in one epoch
+    ],
+)
+def test_a_copy_elsewhere_or_of_the_same_epoch_was_not_sent_again_by_its_producer(places, writers):
+    history = History({0: NO_TRANSACTION}, stored=[(place, 0) for place in places])
+    history.writers = dict(zip(places, writers, strict=True))
+    assert (judge(history).duplicated, judge(history).resent) == ((0,), ())
+
+
+def test_a_record_that_comes_back_with_another_key_is_named():
+    history = History(dict.fromkeys(range(3), NO_TRANSACTION), {0: "k0", 1: "k1"}, stored=[((0, 0), 0)])
+    history.stored_keys = {0: "k0", 1: "k0", 2: "made up"}
+    found = judge(history)
+    assert found.rekeyed == (1, 2)
+    assert "2 records have another key than they were sent with: 1, 2" in violations(found, idempotent=True)
 
 
 def test_nothing_of_a_transaction_is_written_by_two_epochs_of_its_producer():

@@ -8,10 +8,20 @@ from confluent_kafka import KafkaError, KafkaException
 
 from harness.cluster.address import Address
 from harness.scenario.loads import readback
-from harness.scenario.loads.readback import Watermarks, high_watermarks, read_back, watermarks
-from harness.scenario.loads.records import lost_and_twice
+from harness.scenario.loads.compacted import stale_keys
+from harness.scenario.loads.readback import (
+    StoredRecord,
+    Watermarks,
+    high_watermarks,
+    number_of,
+    read_back,
+    watermarks,
+)
+from harness.scenario.loads.records import lost_and_twice, never_so
+from harness.scenario.loads.transactions import TransactionLedger, compare_transactions
 
 BROKERS = [Address("h", 1)]
+VALUE = b"x" * 100
 
 
 def message(partition, offset, key=b"", error=None):
@@ -90,3 +100,40 @@ def test_watermarks_are_those_of_every_partition_and_a_silent_leader_is_an_error
     assert high_watermarks("t", 2, BROKERS) == {0: 4, 1: 1}
     with pytest.raises(TimeoutError, match="the end of t-2"):
         watermarks("t", 3, BROKERS)
+
+
+def lying(*numbers, value=VALUE):
+    keys = (b"" if number is None else str(number).encode() for number in numbers)
+    return [StoredRecord(0, at, key, value) for at, key in enumerate(keys)]
+
+
+@pytest.mark.parametrize(
+    ("stored", "binding", "told"),
+    [
+        (lying(0, 1, 2, 3), True, ()),
+        (lying(0, 1, 1, 2, 3), True, ()),  # a copy counts elsewhere
+        (lying(3, 2, 1, 0), True, ("3 records lie behind records that were sent later: 0, 1, 2",)),
+        (lying(3, 2, 1, 0), False, ()),
+        (lying(0, 1, 2, 3, 77), True, ("1 records were never sent: 77",)),
+        (lying(0, 1, 2, 3, None), False, ("1 records were never sent: -1",)),
+        (lying(0, 1, value=b""), True, ("2 records have another value than they were sent with",)),
+    ],
+)
+def test_numbered_records_are_what_was_sent_in_its_order_and_nothing_else(stored, binding, told):
+    assert never_so(4, {}, stored, binding=binding) == told
+
+
+def test_numbered_records_lie_where_the_broker_said():
+    told = ("1 records do not lie where the broker said: 1",)
+    assert never_so(2, {0: (0, 0), 1: (0, 7)}, lying(0, 1), binding=True) == told
+    assert never_so(2, {0: (0, 0), 1: (0, -1)}, lying(0, 1), binding=True) == ()
+
+
+@pytest.mark.parametrize("key", [b"\x00\xffab", b"", b"seven"])
+def test_a_key_that_names_no_number_is_one_that_nobody_sent(key):
+    assert number_of(key) == -1
+    assert stale_keys({"0": 1}, [StoredRecord(0, 0, b"0", key)]) == ["0"]
+    ledger = TransactionLedger(1, [4], [], [])
+    assert compare_transactions(ledger, [4, number_of(key)])[2] == (
+        "records of 1 transactions can be read that were never begun",
+    )

@@ -139,6 +139,14 @@ def test_a_replica_that_is_missing_empty_or_behind_is_named():
     assert shortcoming(held, (0, 3), 0) == "node 3 has no replica"
 
 
+def test_a_replica_that_lacks_its_beginning_or_what_lies_between_is_named():
+    whole, later = replica(1, 2, 3, 4), replica(3, 4, first=2)
+    assert shortcoming({0: whole, 1: later}, (0, 1), 3) == "the replica of node 1 begins at offset 2, and another at 0"
+    assert shortcoming({0: later, 1: later}, (0, 1), 3) == ""  # where nobody has more it may have been deleted
+    gap = Replica((*replica(1, 2).batches, *replica(5, first=4).batches))
+    assert shortcoming({0: gap, 1: gap}, (0, 1), 4) == "the replica of node 0 lacks offset 2"
+
+
 @pytest.fixture
 def compared(tmp_path, monkeypatch):
     """A world in which both nodes are to have both partitions of the topic t."""

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 
 from harness.cluster.segments import Writer
 
@@ -35,7 +35,8 @@ Place = tuple[int, int]
 class History:
     """All that is known of the records of a topic, which are known by their numbers.
 
-    `sent` maps each number to its transaction (`NO_TRANSACTION`), in the order of sending. `acknowledged` says where
+    `sent` maps each number to its transaction (`NO_TRANSACTION`), in the order of sending. `keys` are those that have
+    one, `stored_keys` what they come back with. `acknowledged` says where
     the broker put it, `failed` which error its client got. `seen` is what a consumer read while the cluster was
     tormented, `stored` what lies there in the end, both in the order of reading; where there are transactions both are
     read as committed. `writers` says of what is there more than once who wrote each of it, as far as that is known.
@@ -53,6 +54,7 @@ class History:
     highest: dict[int, int] = field(default_factory=dict)
     ends: dict[int, int] = field(default_factory=dict)
     setbacks: int = 0
+    stored_keys: dict[int, str] = field(default_factory=dict)
 
 
 class Ledger:
@@ -102,10 +104,11 @@ class Ledger:
         self.history.seen += records
         self._write("C", (f"{partition}\t{offset}\t{number}" for (partition, offset), number in records))
 
-    def stored(self, records: Iterable[tuple[Place, int]]) -> None:
-        """All that lies there in the end."""
+    def stored(self, records: Iterable[tuple[Place, int]], keys: Mapping[int, str] = MappingProxyType({})) -> None:
+        """All that lies there in the end, with the keys of what was sent."""
         found = list(records)
         self.history.stored += found
+        self.history.stored_keys.update(keys)
         self._write("L", (f"{partition}\t{offset}\t{number}" for (partition, offset), number in found))
 
     def written(self, writers: Mapping[Place, Writer]) -> None:

@@ -23,6 +23,7 @@ class Findings:
     - `skipped`: there, and never given to a consumer that was given what lies behind it.
     - `changed`: consumed at a place, and in the end elsewhere only.
     - `foreign`: consumed or there, and never sent.
+    - `rekeyed`: there, with another key than it was sent with.
     - `misplaced`: there, and not where the broker said.
     - `aborted`: consumed or there, of a transaction that was aborted.
     - `torn`: transactions of which a part is there, and not all.
@@ -39,6 +40,7 @@ class Findings:
     skipped: tuple[int, ...] = ()
     changed: tuple[int, ...] = ()
     foreign: tuple[int, ...] = ()
+    rekeyed: tuple[int, ...] = ()
     misplaced: tuple[int, ...] = ()
     aborted: tuple[int, ...] = ()
     torn: tuple[int, ...] = ()
@@ -68,6 +70,7 @@ def judge(history: History) -> Findings:
         skipped=_sorted(_passed_over(history, seen)),
         changed=_sorted(number for number in _read_elsewhere(history) if counts[number]),
         foreign=_sorted(known - history.sent.keys()),
+        rekeyed=_sorted(number for number, key in history.stored_keys.items() if key != history.keys.get(number, "")),
         misplaced=_sorted(_misplaced(history)),
         aborted=_sorted(number for number in known if _ending(history, number) is Ended.ABORTED),
         torn=_sorted(_torn(history, counts)),
@@ -100,9 +103,13 @@ def repeated(history: History) -> dict[int, list[Place]]:
 
 
 def _written_twice(history: History, places: Iterable[Place]) -> bool:
-    """Whether a broker took the same batch twice; so it is said where nobody knows who wrote a copy."""
-    taken = [(partition, history.writers.get((partition, offset))) for partition, offset in places]
-    return len(set(taken)) < len(taken) or any(writer is None for _, writer in taken)
+    """Whether a broker took the same batch twice; so it is said where nobody knows who wrote a copy.
+
+    A record that is sent again stays in its partition, and is another batch only to another epoch of its producer.
+    """
+    copies = list(places)
+    epochs = [history.writers[each][:2] for each in copies if each in history.writers]
+    return len(set(epochs)) < len(copies) or len({partition for partition, _ in copies}) > 1
 
 
 def _out_of_order(history: History) -> set[int]:
@@ -183,6 +190,7 @@ def violations(findings: Findings, *, idempotent: bool, binding: bool = True) ->
         ("were not given to a consumer that read on behind them", findings.skipped if binding else ()),
         ("do not lie where they were consumed", findings.changed if binding else ()),
         ("were never sent", findings.foreign),
+        ("have another key than they were sent with", findings.rekeyed),
         ("do not lie where the broker said", findings.misplaced if binding else ()),
         ("can be read although they were aborted", findings.aborted),
         ("lie behind records that were sent later", findings.reordered if idempotent else ()),

@@ -11,7 +11,7 @@ from harness.cluster.address import Address
 from harness.model.clients import ClientReport
 from harness.scenario.client import Client
 from harness.scenario.loads.first_answers import begin_to_write
-from harness.scenario.loads.readback import StoredRecord, client_settings, read_back
+from harness.scenario.loads.readback import StoredRecord, client_settings, number_of, read_back
 from harness.scenario.loads.topics import Placement, keeping
 from harness.scenario.verbs import load
 from harness.scenario.world import World
@@ -111,7 +111,7 @@ def stale_keys(acknowledged: Mapping[str, int], stored: Sequence[StoredRecord]) 
 
     A later write that was not acknowledged may well be there. Pure.
     """
-    latest = {record.key.decode(): int(record.value) for record in stored}
+    latest = {record.key.decode(errors="replace"): number_of(record.value) for record in stored}
     return sorted(key for key, number in acknowledged.items() if latest.get(key, -1) < number)
 
 

@@ -20,7 +20,7 @@ from harness.scenario.ledger.history import NO_TRANSACTION, Ended, History, Ledg
 from harness.scenario.ledger.judge import Findings, judge, repeated, violations
 from harness.scenario.loads.along import DRAIN_SECONDS, ReadsAlong
 from harness.scenario.loads.first_answers import begin_to_write
-from harness.scenario.loads.readback import client_settings, high_watermarks, read_back
+from harness.scenario.loads.readback import client_settings, high_watermarks, number_of, read_back
 from harness.scenario.loads.topics import Placement, keeping, make_offsets_topic, partitions_of
 from harness.scenario.verbs import load
 from harness.scenario.world import World
@@ -280,8 +280,10 @@ class LedgerClient(Client):
         for partition, end in high_watermarks(self.name, self._partitions, brokers).items():
             ledger.high_watermark(partition, end)
         records = read_back(self.name, self._partitions, brokers, committed=promise.transactional)
-        ours = (record for record in records if self._is_ours(record.value))
-        ledger.stored(((record.partition, record.offset), _number(record.value)) for record in ours)
+        ours = [record for record in records if self._is_ours(record.value)]
+        keys = {number_of(record.value): record.key.decode(errors="replace") for record in ours}
+        numbers = (((record.partition, record.offset), number_of(record.value)) for record in ours)
+        ledger.stored(numbers, {number: key for number, key in keys.items() if number in self.history.sent})
         ledger.written(self._written_by(place for places in repeated(self.history).values() for place in places))
         ledger.close()
         return self._report(judge(self.history), binding=promise.acks == "all")
@@ -327,14 +329,6 @@ class LedgerClient(Client):
         """End without waiting; the file has what is known."""
         super().abandon()
         self._ledger.close()
-
-
-def _number(value: bytes) -> int:
-    """Return which record a value names; -1, which nobody sent, where it names none."""
-    try:
-        return int(value)
-    except ValueError:
-        return -1
 
 
 @load

@@ -128,6 +128,14 @@ def _consume(consumer: Consumer, bounds: Mapping[int, Watermarks], deadline: flo
     return [found[place] for place in sorted(found)]
 
 
+def number_of(text: bytes) -> int:
+    """Return which record a key or a value names; -1, which nobody sent, where it names none."""
+    try:
+        return int(text)
+    except ValueError:
+        return -1
+
+
 def is_end(message: Message) -> bool:
     """Whether this is no record, but says that a partition ends at its offset."""
     error = message.error()

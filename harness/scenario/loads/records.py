@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from confluent_kafka import KafkaError, Message, Producer
 
 from harness.cluster.address import Address
 from harness.model.clients import ClientReport
 from harness.scenario.client import Client
+from harness.scenario.ledger.history import NO_TRANSACTION, History, Place
+from harness.scenario.ledger.judge import judge, violations
 from harness.scenario.loads.first_answers import begin_to_write
-from harness.scenario.loads.readback import client_settings, read_back
+from harness.scenario.loads.readback import StoredRecord, client_settings, number_of, read_back
 from harness.scenario.loads.topics import Placement, keeping, make_offsets_topic
 from harness.scenario.verbs import load
 from harness.scenario.world import World
 
 # Longer than any fault that a scenario makes: what can still be acknowledged is not given up.
 _GIVEN_UP_AFTER_MS = 60000
+_VALUE = b"x" * 100
 _MOST_WAITING = 1_000_000  # of records, in the library: those of a minute without a leader
 
 
@@ -56,7 +59,8 @@ class RecordsClient(Client):
         super().__init__(load.topic, f"records with acks={load.acks}", brokers, range(partitions))
         self._load = load
         self._partitions = partitions
-        self._acked: list[int] = []
+        self._sent = 0
+        self._acked: dict[int, Place] = {}
         self.topic = load.topic
         self.fills_offsets = True
 
@@ -76,11 +80,12 @@ class RecordsClient(Client):
             producer.produce(
                 self._load.topic,
                 key=str(number),
-                value=b"x" * 100,
+                value=_VALUE,
                 partition=number % self._partitions,
                 on_delivery=self._delivered,
             )
             number, due = number + 1, due + 1 / self._load.per_second
+            self._sent = number
             while (left := due - time.monotonic()) > 0 and not self.stopping.is_set():
                 producer.poll(left)  # returns early whenever there is a delivery to report
 
@@ -89,7 +94,8 @@ class RecordsClient(Client):
             self.failed(str(error.name()))
             return
         self.answered(message.partition(), message.latency())
-        self._acked.append(int(message.key() or b"-1"))
+        offset = message.offset()
+        self._acked[int(message.key() or b"-1")] = (message.partition() or 0, -1 if offset is None else offset)
 
     @property
     def acknowledged(self) -> int:
@@ -98,8 +104,8 @@ class RecordsClient(Client):
 
     def compare(self, brokers: Sequence[Address]) -> ClientReport:
         """Read the whole topic back."""
-        stored = [int(record.key or b"-1") for record in read_back(self._load.topic, self._partitions, brokers)]
-        lost, duplicates = lost_and_twice(self._acked, stored)
+        stored, binding = read_back(self._load.topic, self._partitions, brokers), self._load.acks == "all"
+        lost, duplicates = lost_and_twice([*self._acked], [number_of(record.key) for record in stored])
         return ClientReport(
             self.name,
             self.description,
@@ -108,8 +114,24 @@ class RecordsClient(Client):
             duplicates,
             self.pauses.longest,
             dict(self.failures),
-            binding=self._load.acks == "all",
+            never_so(self._sent, self._acked, stored, binding=binding),
+            binding=binding,
         )
+
+
+def never_so(
+    sent: int, acked: Mapping[int, Place], stored: Sequence[StoredRecord], *, binding: bool
+) -> tuple[str, ...]:
+    """Return in sentences what no build may do to so many numbered records, beside losing any; of copies only how many.
+
+    With acks=all their producer is idempotent, so that they keep their order. Pure.
+    """
+    places = [((record.partition, record.offset), number_of(record.key)) for record in stored]
+    history = History(dict.fromkeys(range(sent), NO_TRANSACTION), acknowledged=dict(acked), stored=places)
+    found = replace(judge(history), duplicated=())  # who wrote a copy is known to a ledger only
+    changed = [number_of(record.key) for record in stored if record.value != _VALUE]
+    of_values = (f"{len(changed)} records have another value than they were sent with",) if changed else ()
+    return (*violations(found, idempotent=binding, binding=binding), *of_values)
 
 
 def lost_and_twice(acked: Sequence[int], stored: Sequence[int]) -> tuple[int, int]:

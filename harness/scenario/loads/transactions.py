@@ -13,7 +13,7 @@ from harness.cluster.address import Address
 from harness.model.clients import ClientReport
 from harness.scenario.client import Client
 from harness.scenario.loads.first_answers import begin_to_write
-from harness.scenario.loads.readback import client_settings, read_back
+from harness.scenario.loads.readback import client_settings, number_of, read_back
 from harness.scenario.loads.topics import Placement, keeping
 from harness.scenario.verbs import load
 from harness.scenario.world import World
@@ -139,7 +139,7 @@ class TransactionsClient(Client):
         """Compare with what a read-committed consumer sees."""
         stored = read_back(self.topic, self._partitions, brokers, committed=True)
         ended = TransactionLedger(self._partitions, self._committed, self._aborted, self._unknown)
-        lost, duplicates, violations = compare_transactions(ended, [int(record.key) for record in stored])
+        lost, duplicates, violations = compare_transactions(ended, [number_of(record.key) for record in stored])
         return ClientReport(
             self.name,
             self.description,
@@ -172,9 +172,12 @@ def compare_transactions(ended: TransactionLedger, seen: Sequence[int]) -> tuple
     counts = Counter(seen)
     lost = [number for number in ended.committed if counts[number] < ended.parts]
     duplicates = sum(max(count - ended.parts, 0) for count in counts.values())
+    known = {*ended.committed, *ended.aborted, *ended.unknown}
+    foreign = counts.keys() - known
     visible = [number for number in ended.aborted if counts[number]]
     torn = [number for number in ended.unknown if 0 < counts[number] < ended.parts]
-    violations = [f"{len(visible)} aborted transactions can be read"] if visible else []
+    violations = [f"records of {len(foreign)} transactions can be read that were never begun"] if foreign else []
+    violations += [f"{len(visible)} aborted transactions can be read"] if visible else []
     violations += [f"{len(torn)} transactions can be read in part"] if torn else []
     # A producer with transactions takes no new epoch within one: who has a batch twice has taken it twice.
     repeated = [number for number in ended.committed if counts[number] > ended.parts]
