@@ -1,10 +1,11 @@
 """A metadata log read from its folder: again and again, while it grows, moves on, and is wiped."""
 
 import pytest
-from log_bytes import batch, footer, header, segment
+from log_bytes import batch, footer, header, of_records, segment
 from topic_records import made, number, placed
 
 from harness.cluster.metadata_log import folder as folder_module
+from harness.cluster.metadata_log.batches import HEADER
 from harness.cluster.metadata_log.dump import cut_out
 from harness.cluster.metadata_log.files import QuorumState, SnapshotId
 from harness.cluster.metadata_log.folder import LogFolder
@@ -149,9 +150,34 @@ def test_a_log_that_was_wiped_is_another_one(disk):
     before = log.life
     assert log.life == before
     (disk / "partition.metadata").unlink()
+    assert log.life == before  # a file that Kafka need not write
+    assert log.read().batches
+    (disk / "../meta.properties").unlink()
     assert log.life == ""
-    (disk / "partition.metadata").write_text("version: 0\n")
+    (disk / "../meta.properties").write_text("version=1\n")
     assert log.life not in ("", before)
+
+
+def test_segments_that_hold_nothing_and_begin_behind_offsets_that_no_snapshot_has_are_damage(disk):
+    for path in disk.glob("*.log"):
+        path.unlink()
+    (disk / "00000000000000000100.log").write_bytes(b"")
+    (damage,) = LogFolder(1, disk).read().damages
+    assert damage == "00000000000000000100.log is empty, and no snapshot stands for what is before"
+    (disk / "00000000000000000100-0000000001.checkpoint").write_bytes(header(0, 1) + footer(1, 1))
+    assert LogFolder(1, disk).read().damages == ()
+
+
+def test_a_batch_that_lacks_records_of_its_offsets_is_damage_though_its_checksum_is_right(disk):
+    two = batch(4, 1, [b"a", b"b"])[HEADER.size :]
+    append(disk / FIRST, of_records(4, 1, two, count=5))
+    (damage,) = LogFolder(1, disk).read().damages
+    assert damage.endswith("the batch at offset 4 has 5 offsets, names 5 records, and has 2")
+
+
+def test_a_folder_that_is_named_like_a_segment_is_none(disk):
+    (disk / "00000000000000000099.log").mkdir()
+    assert LogFolder(1, disk).read().damages == ()
 
 
 def test_a_log_whose_files_go_away_while_it_is_read_says_nothing(disk, monkeypatch):
@@ -195,7 +221,7 @@ def test_the_topics_of_a_snapshot_are_read_from_it_and_those_of_the_log_with_its
     log = LogFolder(1, disk).read()
     assert log.batches[-1].topics.made == ((number(1), "a"),)
     (topics,) = log.topics.values()
-    assert (topics.names, topics.partitions) == ({number(1): "a"}, {(number(1), 0)})
+    assert (topics.names, topics.partitions) == ({number(1): "a"}, {number(1): {0}})
 
 
 def test_of_a_snapshot_that_is_not_whole_nobody_says_which_topics_it_has(disk):

@@ -170,6 +170,15 @@ def test_a_leader_whose_disk_was_wiped_after_it_had_led_lacks_nothing():
     assert names([*SOUND[:2], log(2, life="b")], later, known) == []
 
 
+def test_a_disk_that_was_wiped_is_missed_again_once_it_held_all_that_is_committed():
+    known, _ = judge(Known(), SOUND, looked(6))
+    known, _ = judge(known, [*SOUND[:2], log(2, life="b")], looked(6))
+    caught_up, _ = judge(known, [*SOUND[:2], log(2, *[1] * 6, life="b")], looked(6))
+    assert (known.wiped, caught_up.wiped) == ({2}, frozenset())
+    alone = [log(0, *[1] * 9), log(1, *[1] * 6), log(2, *[1] * 6, life="b")]
+    assert names(alone, looked(9), caught_up) == [COMMITTED_STAYS]
+
+
 def test_a_disk_that_was_wiped_may_vote_anew():
     known, _ = judge(Known(), [log(0, 1, quorum=QuorumState(2, -1, 1))], Watched())
     assert names([log(0, life="b", quorum=QuorumState(1, -1, 2))], Watched(), known) == []

@@ -46,10 +46,18 @@ class DiskNode:
         self.id, self.state = number, NodeState.READY
         self.metadata_log = folder / str(number) / "data" / "__cluster_metadata-0"
         self.metadata_log.mkdir(parents=True)
-        (self.metadata_log / "../meta.properties").write_text("")
-        (self.metadata_log / "partition.metadata").write_text("")
         self.dumped = []
+        self.format()
         self.write(data)
+
+    @property
+    def is_alive(self):
+        return self.state in (NodeState.STARTING, NodeState.READY)
+
+    def format(self):
+        properties = self.metadata_log / "../meta.properties"
+        properties.unlink(missing_ok=True)
+        properties.write_text("")
 
     def write(self, data):
         (self.metadata_log / SEGMENT).write_bytes(data)
@@ -136,14 +144,31 @@ def test_each_promise_is_reported_once(record, nodes, watching):
     assert names(record) == ["committed_stays"]
 
 
-def test_a_disk_that_was_wiped_since_the_node_was_ready_is_not_missed(record, nodes, watching):
-    for node in nodes[1:]:
+def entered(watching, node, *states):
+    for node.state in states:
         watching.on_node(node, 1)
-        (node.metadata_log / "partition.metadata").unlink()
-        (node.metadata_log / "partition.metadata").write_text("")
+
+
+def test_a_disk_that_was_wiped_before_the_node_was_started_is_not_missed(record, nodes, watching):
+    for node in nodes[1:]:
+        entered(watching, node, NodeState.READY, NodeState.KILLED)
+        node.format()
         node.write(b"")
+        entered(watching, node, NodeState.STARTING, NodeState.READY)
     watching.after_fault()
     assert record.incidents == []
+
+
+@pytest.mark.parametrize("when", [NodeState.STARTING, NodeState.READY])
+def test_what_a_node_that_runs_writes_anew_excuses_nothing_that_it_loses(record, nodes, watching, when):
+    watching.after_fault()
+    for node in nodes[1:]:
+        entered(watching, node, NodeState.READY, NodeState.STOPPED, when)
+        node.format()
+        node.write(b"")
+        entered(watching, node, NodeState.READY)
+    watching.after_fault()
+    assert names(record) == ["committed_stays"]
 
 
 def test_half_a_batch_at_the_end_is_damage_where_a_node_ended_in_order_and_not_where_it_was_killed(

@@ -54,9 +54,9 @@ _OFFSET = re.compile(r"offset=(\d+)")
 _FIRST_OF = re.compile(r"for the first time for epoch (\d+)")
 _END = re.compile(r"replicaKey=ReplicaKey\(id=(\d+)[^)]*\), endOffset=Optional(?:\[LogOffsetMetadata\(offset=(\d+))?")
 _VOTER = re.compile(
-    r"VoterNode\(voterKey=ReplicaKey\(id=(\d+), directoryId=([^)]*)\), listeners=Endpoints\(endpoints=\{([^}]*)\}"
+    r"VoterNode\(voterKey=ReplicaKey\(id=(\d+), directoryId=([^)(]*)\), listeners=Endpoints\(endpoints=\{([^}{]*)\}"
 )
-_LISTENER = re.compile(r"ListenerName\(([^)]*)\)=(?:([^,}/]*)/<unresolved>|[^,}]*):(\d+)")
+_LISTENER = re.compile(r"ListenerName\(([^)(=]*)\)=(?:([^,}/(=]*)/<unresolved>|[^,}(=]*):(\d+)")
 _AT_OFFSET = re.compile(r"at offset (-?\d+)$")
 _VERSION = re.compile(r"KRAFT_VERSION_(\d+)")
 _SNAPSHOT_FILE = re.compile(r"(\d{20})-(\d{10})")
@@ -65,7 +65,7 @@ _BATCH = re.compile(r"Notifying listener (\S+) of batch for baseOffset (\d+)")
 _NUMBER = re.compile(r" (\d+)")
 _BRACKET = re.compile(r"[][{}()]")
 _COUNTED_VOTERS = "voterStates="
-_MOST_BYTES = 64 * 1024  # a line is a sentence and the states that it names
+_MOST_BYTES = 16 * 1024  # a line is a sentence and the states that it names
 
 
 def read_line(node: int, number: int, line: bytes) -> Said | None:

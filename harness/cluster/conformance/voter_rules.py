@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
@@ -93,14 +94,17 @@ def _pairs(history: History, kind: type[_A]) -> Iterator[tuple[_A, _A]]:
 def committed(life: Life, kind: type[_A]) -> Iterator[_A]:
     """Yield what a process applied and later knew to be committed, without what it cut off again."""
     pending: list[_A] = []
+    lowest = math.inf  # of them, since high watermarks come by the thousand
     for said in life.said:
         if isinstance(said, kind) and said.offset >= 0:
             pending.append(said)
+            lowest = min(lowest, said.offset)
         elif isinstance(said, Truncated):
             pending = [] if said.whole else [each for each in pending if each.offset < said.offset]
-        elif isinstance(said, HighWatermarkMoved):
+        elif isinstance(said, HighWatermarkMoved) and lowest < said.offset:
             yield from (each for each in pending if each.offset < said.offset)
             pending = [each for each in pending if each.offset >= said.offset]
+            lowest = min((each.offset for each in pending), default=math.inf)
 
 
 def has_lost_voters(said: Iterable[Said]) -> bool:

@@ -138,10 +138,31 @@ def _each(data: bytes, with_topics: bool) -> Iterator[tuple[Batch, int]]:
     for header, begin, end in _whole(data):
         records = data[begin + HEADER.size : end]
         control, leader = _control(records) if header.attributes & _CONTROL else (-1, -1)
+        if with_topics:
+            _check_records(header, records)
         topics = _topics(header, records) if with_topics else None
         last = header.base + header.delta
         who, who_epoch, sequence = header.producer
         yield Batch(header.base, last, header.epoch, header.crc, leader, who, who_epoch, sequence, control, topics), end
+
+
+def _check_records(header: _Header, records: bytes) -> None:
+    """Raise _Damaged for a batch of a metadata log that has not a record for each of its offsets: none is compacted.
+
+    What is compressed is not looked into.
+    """
+    if header.attributes & _COMPRESSION:
+        return
+    count = at = 0
+    with suppress(IndexError):
+        while at < len(records):
+            size, begin = zigzag(records, at)
+            at, count = begin + max(size, 1), count + 1
+    if not header.records == header.delta + 1 == count or at != len(records):
+        raise _Damaged(
+            f"the batch at offset {header.base} has {header.delta + 1} offsets, names {header.records} records, and has "
+            f"{count}"
+        )
 
 
 def _topics(header: _Header, records: bytes) -> TopicChanges | None:
@@ -157,20 +178,21 @@ class _Header(NamedTuple):
     attributes: int
     delta: int
     producer: Sequence[int]  # its id, its epoch, the first sequence number
+    records: int
 
 
 def _whole(data: bytes) -> Iterator[tuple[_Header, int, int]]:
     """Yield the header of each whole batch, and its first byte and that behind it. Raises _Damaged."""
     position = 0
     while len(data) - position >= HEADER.size:
-        base, length, epoch, magic, crc, attributes, delta, _, _, *by, _ = HEADER.unpack_from(data, position)
+        base, length, epoch, magic, crc, attributes, delta, _, _, *by, count = HEADER.unpack_from(data, position)
         size = _BEFORE_LENGTH + length
         _check_header(base, size, epoch, magic, delta)
         if len(data) - position < size:
             return
         if crc32c(data[position + _CRC_FROM : position + size]) != crc:
             raise _Damaged(f"the batch at offset {base} does not have the CRC {crc:08x} that it names")
-        yield _Header(base, epoch, crc, attributes, delta, by), position, position + size
+        yield _Header(base, epoch, crc, attributes, delta, by, count), position, position + size
         position += size
 
 

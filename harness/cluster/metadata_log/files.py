@@ -11,7 +11,7 @@ from harness.base.errors import HarnessError
 from harness.base.json import parse_json
 
 QUORUM_STATE = "quorum-state"  # org.apache.kafka.raft.FileQuorumStateStore
-LIFE_FILES = ("partition.metadata", "../meta.properties")
+FORMAT = "../meta.properties"  # what a disk is formatted with
 MOST_STATE_BYTES = 2**20
 _SEGMENT = re.compile(r"(\d{20})\.log")
 _SNAPSHOT = re.compile(r"(\d{20})-(\d{10})\.checkpoint")  # org.apache.kafka.snapshot.Snapshots

@@ -12,7 +12,7 @@ from pathlib import Path
 from harness.base.errors import HarnessError
 from harness.cluster.metadata_log.batches import HEADER, SNAPSHOT_FOOTER, SNAPSHOT_HEADER, Batch, read_batches
 from harness.cluster.metadata_log.files import (
-    LIFE_FILES,
+    FORMAT,
     MOST_STATE_BYTES,
     QUORUM_STATE,
     QuorumState,
@@ -61,12 +61,12 @@ class LogFolder:
 
     @property
     def life(self) -> str:
-        """Which folder it is, by files that are written once, with a disk's format and with the log; empty for none."""
+        """Which folder it is, by itself and by what is written with a disk's format; empty for none."""
         try:
-            stats = [(self._folder / name).stat() for name in LIFE_FILES]
+            formatted, folder = (self._folder / FORMAT).stat(), self._folder.stat()
         except FileNotFoundError:
             return ""
-        return " ".join(f"{stat.st_ino}/{stat.st_mtime_ns}" for stat in stats)
+        return f"{formatted.st_ino}/{formatted.st_mtime_ns} {folder.st_ino}"
 
     def read(self, *, anew: bool = False, ended_in_order: bool = False) -> NodeLog:
         """Return the log as it stands; one whose files went away meanwhile is not whole.
@@ -83,7 +83,7 @@ class LogFolder:
 
     def _read(self, anew: bool, ended_in_order: bool) -> NodeLog:
         known = {} if anew else self._files
-        names = sorted(path.name for path in self._folder.iterdir())
+        names = sorted(path.name for path in self._folder.iterdir() if path.is_file())
         snapshots = {name: self._read_file(name, known, once=True) for name in names if snapshot_id(name) is not None}
         segments = dict(self._segments(names, known))
         self._files = {**segments, **snapshots}
@@ -172,6 +172,14 @@ def _wrong_in_snapshot(batches: Sequence[Batch]) -> Iterator[str]:
         expected = batch.last_offset + 1
 
 
+def _without_beginning(segments: dict[str, _Read], snapshots: dict[str, _Read]) -> Iterator[str]:
+    """Yield that segments without a batch begin behind offset 0, and no snapshot stands for what is before."""
+    begin = segment_base(next(iter(segments), "")) or 0
+    ends = [found.end_offset for name in snapshots if (found := snapshot_id(name)) is not None]
+    if begin > max(ends, default=0) and not any(read.batches for read in segments.values()):
+        yield f"{next(iter(segments))} is empty, and no snapshot stands for what is before"
+
+
 def _damages(segments: dict[str, _Read], snapshots: dict[str, _Read], ended_in_order: bool) -> Iterator[str]:
     """Yield what is wrong with the files, as clauses."""
     for name, read in (*segments.items(), *snapshots.items()):
@@ -180,6 +188,7 @@ def _damages(segments: dict[str, _Read], snapshots: dict[str, _Read], ended_in_o
     for name, read in segments.items():
         if read.batches and read.batches[0].base_offset != segment_base(name):
             yield f"{name} begins with offset {read.batches[0].base_offset}"
+    yield from _without_beginning(segments, snapshots)
     for (name, before), (following, read) in pairwise(segments.items()):
         end = before.batches[-1].last_offset + 1 if before.batches else segment_base(name)
         if not read.batches and segment_base(following) != end:

@@ -33,7 +33,8 @@ class Known:
     """What readings so far have shown.
 
     `committed` is by base offset. `agreed` says how far each node's log was seen to hold what is committed. `wiped` are
-    nodes whose folder is another one than before: somebody took their disk away, so nothing is missed on it.
+    nodes whose folder is another one than before, and that did not catch up since: somebody took their disk away, so
+    nothing is missed on it.
     """
 
     committed: Mapping[int, Committed] = field(default_factory=dict)
@@ -54,6 +55,11 @@ def meet(known: Known, lives: Mapping[int, str]) -> Known:
         wiped=known.wiped | changed,
         states={node: state for node, state in known.states.items() if node not in changed},
     )
+
+
+def settle(known: Known, lives: Mapping[int, str]) -> Known:
+    """Note which folder each node's log lies in now, of nodes that run or just ended: nobody but they wrote there."""
+    return replace(known, lives={**known.lives, **{node: life for node, life in lives.items() if life}})
 
 
 def judge(known: Known, logs: Sequence[NodeLog], watched: Watched) -> tuple[Known, tuple[Broken, ...]]:
@@ -78,8 +84,10 @@ def judge(known: Known, logs: Sequence[NodeLog], watched: Watched) -> tuple[Know
     )
     states = {log.node: log.quorum for log in logs if log.quorum is not None}
     agreed = {log.node: _agreed(known.committed, log) for log in logs if log.is_whole}
+    end = max((each.batch.last_offset + 1 for each in known.committed.values()), default=0)
+    caught_up = {node for node, offset in agreed.items() if offset >= end > 0}
     known = replace(known, agreed={**known.agreed, **agreed}, states={**known.states, **states}, leaders=leaders)
-    return known, found
+    return replace(known, wiped=known.wiped - caught_up), found
 
 
 def _log_of(logs: Sequence[NodeLog], node: int) -> NodeLog | None:

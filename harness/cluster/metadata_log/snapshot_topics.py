@@ -57,7 +57,9 @@ def _difference(prefix: _Prefix, snapshot: Topics) -> str:
     if lacking := [name for topic, name in log.names.items() if topic not in snapshot.names]:
         return f"lacks {_listed(lacking)}, which the log before it makes"
     if lacking := [
-        f"{log.names.get(topic, kafka_id(topic))}-{number}" for topic, number in log.partitions - snapshot.partitions
+        f"{log.names.get(topic, kafka_id(topic))}-{number}"
+        for topic, numbers in log.partitions.items()
+        for number in numbers - snapshot.partitions.get(topic, set())
     ]:
         return f"lacks {_listed(lacking)}, which the log before it makes"
     if gone := [name for topic, name in snapshot.names.items() if topic in log.removed]:

@@ -59,10 +59,10 @@ def topic_changes(records: bytes) -> TopicChanges | None:
 
 @dataclass(slots=True)
 class Topics:
-    """The topics that there are, as far as batches were seen: names by id, partitions, and ids that were removed."""
+    """The topics that there are, as far as batches were seen: names and partitions by id, and ids that were removed."""
 
     names: dict[bytes, str] = field(default_factory=dict)
-    partitions: set[Partition] = field(default_factory=set)
+    partitions: dict[bytes, set[int]] = field(default_factory=dict)
     removed: set[bytes] = field(default_factory=set)
     clear: bool = True
 
@@ -70,11 +70,12 @@ class Topics:
         """Do what a batch does."""
         self.clear = self.clear and changes.clear
         self.names.update(changes.made)
-        self.partitions.update(changes.partitions)
+        for topic, number in changes.partitions:
+            self.partitions.setdefault(topic, set()).add(number)
         for topic in changes.removed:
             self.removed.add(topic)
             self.names.pop(topic, None)
-            self.partitions = {each for each in self.partitions if each[0] != topic}
+            self.partitions.pop(topic, None)
 
     def forget(self) -> None:
         """What there is is not known any more: batches were not seen. What was removed stays so."""

@@ -14,7 +14,7 @@ def unsigned(data: bytes, at: int) -> tuple[int, int]:
     for place in range(_MOST_BYTES):
         byte = data[at + place]
         value |= (byte & 0x7F) << 7 * place
-        if not byte & 0x80:
+        if not byte & 0x80 and value < 2**64:
             return value, at + place + 1
     raise IndexError(f"a number has more than {_MOST_BYTES} bytes")
 

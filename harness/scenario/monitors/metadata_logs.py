@@ -16,7 +16,7 @@ from harness.cluster.metadata_log.dump import cut_out
 from harness.cluster.metadata_log.folder import LogFolder
 from harness.cluster.metadata_log.looks import Watched, watch
 from harness.cluster.metadata_log.node_log import NodeLog
-from harness.cluster.metadata_log.oracle import Known, judge, meet
+from harness.cluster.metadata_log.oracle import Known, judge, meet, settle
 from harness.cluster.node import Node, NodeState
 from harness.cluster.watch import Look
 from harness.kafka.release_lines import Mode
@@ -48,10 +48,13 @@ class MetadataLogs(Monitor):
         self._lock = threading.Lock()
 
     def on_node(self, node: Node, line: int) -> None:  # noqa: ARG002
-        """Note which folder the log of a node that is ready lies in: a disk that is wiped later gives another one."""
-        if node.state is NodeState.READY:
-            with self._lock:
-                self._known = meet(self._known, {node.id: self._folder(node).life})
+        """Note which folder the log of a node lies in: another one before it starts is a disk that was wiped.
+
+        What a node writes anew itself, while it runs, excuses nothing that is lost.
+        """
+        with self._lock:
+            life = {node.id: self._folder(node).life}
+            self._known = meet(self._known, life) if node.state is NodeState.STARTING else settle(self._known, life)
 
     def on_look(self, look: Look, line: int) -> None:
         """Follow epochs and high watermarks as leaders say them."""
@@ -83,6 +86,8 @@ class MetadataLogs(Monitor):
         """Read and compare all logs; return what is broken, and keep what is known where nothing is."""
         watched = self._watched  # from before the reading
         with self._lock:
+            running = {node.id: self._folder(node).life for node in self.cluster.nodes.values() if node.is_alive}
+            self._known = settle(self._known, running)
             logs = [self._log(node, at_the_end) for node in self.cluster.nodes.values()]
             known, found = judge(self._known, logs, watched)
             if not found:
