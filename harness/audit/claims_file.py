@@ -220,7 +220,7 @@ def _pattern(table: Mapping[str, Any], where: str) -> str:
     pattern = text(table, "evidence", where)
     try:
         re.compile(pattern)
-    except re.error as error:
+    except (re.error, OverflowError, RecursionError) as error:
         raise ValueError(f"{where}, evidence: {pattern!r} is no regular expression: {error}") from error
     return pattern
 

@@ -56,7 +56,7 @@ def against(
             is_single = declaration.repeats == 1 and not asked_again and not is_blocked
             return _for_the_candidate(rows, worse_in, is_single=is_single)
         case Verdict.INCONCLUSIVE:
-            return _what_was_decided(rows)
+            return _what_was_decided(rows, worse_in)
         case _:
             assert_never(verdict)
 
@@ -82,8 +82,8 @@ def _for_the_candidate(rows: Rows, worse_in: Collection[str], *, is_single: bool
     return f"{passed} {ONCE if is_single else ''}".strip() or "None: no scenario speaks for the candidate."
 
 
-def _what_was_decided(rows: Rows) -> str:
-    if good := _speaking_for(rows):
+def _what_was_decided(rows: Rows, worse_in: Collection[str]) -> str:
+    if good := [name for name in _speaking_for(rows) if name not in worse_in]:
         return f"Nothing that could be decided speaks against the candidate: {listed(good)}."
     return "None: nothing was decided in the candidate's favour."
 

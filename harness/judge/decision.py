@@ -12,6 +12,7 @@ from harness.judge.against import against, not_fixed
 from harness.judge.claim_verdict import judged_claims, reasons_of_claims, reasons_of_flag
 from harness.judge.costs.another_round import (
     another_round,
+    in_some_rounds,
     of_another_round,
     of_what_was_replaced,
     that_ended_alike,
@@ -130,7 +131,7 @@ def decide(
             declaration,
             case.rows,
             not_shown_by_runs(proof) or mostly_excused(proof) or not_reached,
-            _worse_in(reasons),
+            _worse_in(reasons, case.ruled),
             is_blocked=any(map(is_blocker, reasons)),
             asked_again=sum(is_spare(declaration, result.key) for result in case.shown),
         ),
@@ -231,6 +232,7 @@ def _remarks(case: _Case) -> tuple[str, ...]:
     return (
         *asked_again(case.again, case.shown, case.declaration.repeats),
         *of_another_round(case.declaration, case.shown, case.another_round),
+        *in_some_rounds(case.declaration, case.results, case.costs),
         *of_what_was_replaced(case.declaration, case.shown, case.again),
         *other_metrics(case.declaration, case.results),
         *refusals_in_other_words(case.declaration, case.results),
@@ -270,10 +272,15 @@ def _costs(declaration: Declaration, results: Sequence[RunResult], again: Collec
     return found if declaration.is_of_two_releases else (*costs_everywhere(found, shipped_limits()), *found)
 
 
-def _worse_in(reasons: Iterable[Reason]) -> frozenset[str]:
-    """Return the scenarios whose logs or figures hold the candidate back."""
+def _worse_in(reasons: Iterable[Reason], ruled: Collection[str]) -> frozenset[str]:
+    """Return the scenarios whose logs or figures speak against the candidate; all, where a reason is of none alone."""
     sources = (ReasonSource.LOGS, ReasonSource.FIGURES)
-    return frozenset(r.cell.scenario for r in reasons if r.cell and is_blocker(r) and r.source in sources)
+    found = [each for each in reasons if each.source in sources and each.weight not in (None, Verdict.SHIP)]
+    return frozenset(ruled) if any(each.cell is None for each in found) else frozenset(_scenarios_of(found))
+
+
+def _scenarios_of(reasons: Iterable[Reason]) -> Iterable[str]:
+    return (each.cell.scenario for each in reasons if each.cell)
 
 
 def _cells(declaration: Declaration, ruled: Mapping[str, RuledScenario]) -> Mapping[CellName, CellOutcome]:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from harness.base.text import listed
 from harness.model.declaration import Declaration
 from harness.model.outcome_names import METRICS_KEPT
-from harness.model.runs import RunResult, Verdict
-from harness.model.told import TEXT, role_of
+from harness.model.runs import Outcome, RunResult, Verdict
+from harness.model.told import TEXT, most_usual, role_of
 from harness.model.verdict import Reason, ReasonSource
 
 WHO = {"leader": "the leader", "voter": "voters", "observer": "observers"}
@@ -37,11 +37,13 @@ def reasons_of_metrics(declaration: Declaration, runs: Sequence[RunResult]) -> t
 
     A metric counts that each of the control's runs has and none of the candidate's. Two releases are not compared.
     """
-    return tuple(
-        Reason(ReasonSource.FIGURES, Verdict.HOLD, None, sentence)
+    of_roles = (
+        sentence
         for control, arm, before, now in _compared(declaration, runs)
         for sentence in (*_gone(control, arm, before, now), *_retyped(control, arm, before, now))
     )
+    sentences = (*_untold(declaration, runs), *of_roles)
+    return tuple(Reason(ReasonSource.FIGURES, Verdict.HOLD, None, sentence) for sentence in sentences)
 
 
 def other_metrics(declaration: Declaration, runs: Sequence[RunResult]) -> tuple[str, ...]:
@@ -51,6 +53,20 @@ def other_metrics(declaration: Declaration, runs: Sequence[RunResult]) -> tuple[
         for control, arm, before, now in _compared(declaration, runs)
         for sentence in (*_added(control, arm, before, now), *_renumbered(control, arm, before, now))
     )
+
+
+def _untold(declaration: Declaration, runs: Sequence[RunResult]) -> Iterator[str]:
+    """Yield the roles of which a candidate's nodes never tell a metric, and each run of the control does."""
+    for control, arm in () if declaration.is_of_two_releases else declaration.compared:
+        now = _roles(runs, arm)
+        has_passed = any(run.arm == arm and run.outcome is Outcome.PASSED for run in runs)
+        theirs = [run for run in runs if run.arm == control] if has_passed else []
+        for role in (each for each in WHO if each not in now):
+            if theirs and all(role in map(role_of, run.told) for run in theirs):
+                yield (
+                    f"{METRICS_KEPT}: {arm} tells no raft metrics of {WHO[role]}, and {control} does in every run: "
+                    "tools that read them find nothing"
+                )
 
 
 def _compared(declaration: Declaration, runs: Sequence[RunResult]) -> Iterator[tuple[str, str, _Roles, _Roles]]:
@@ -68,7 +84,7 @@ def _roles(runs: Sequence[RunResult], arm: str) -> _Roles:
 
 
 def _role(of_runs: Sequence[_Types]) -> _Role:
-    ever = {name: kind for types in of_runs for name, kind in types.items()}
+    ever = most_usual(of_runs)
     return _Role({name: kind for name, kind in ever.items() if all(name in types for types in of_runs)}, ever)
 
 

@@ -37,13 +37,18 @@ def _judged(declaration: Declaration, result: RunResult, results: Sequence[RunRe
 def ignores_sigterm(base: Sequence[RunResult], candidate: Sequence[RunResult]) -> str:
     """Return which of the candidate's nodes did not end on SIGTERM in any repeat, and base's did in every one.
 
+    Of several nodes all hang, or in each of several repeats one: what one of them did once may be chance.
+
     Empty where there is none.
     """
     before, now = [_by_kind(run) for run in base], [_by_kind(run) for run in candidate]
     for asked in sorted({asked for run in now for asked in run}):
-        ended, hung = _all_of(before, asked), _all_of(now, asked)
-        if all(run.get(asked) for run in (*before, *now)) and _each(ended, True) and _each(hung, False):
-            return _sentence(asked, ended, hung)
+        ended = _all_of(before, asked)
+        hung = [[each for each in run.get(asked, ()) if not each.ended] for run in now]
+        is_sure = len(now) > 1 or len(hung[0]) == len(now[0].get(asked, ()))
+        all_end = bool(before) and all(run.get(asked) for run in before) and all(each.ended for each in ended)
+        if all_end and all(hung) and is_sure:
+            return _sentence(asked, ended, [each for of_run in hung for each in of_run])
     return ""
 
 
@@ -56,10 +61,6 @@ def _by_kind(run: RunResult) -> Mapping[_Asked, list[Shutdown]]:
 
 def _all_of(runs: Iterable[Mapping[_Asked, list[Shutdown]]], asked: _Asked) -> list[Shutdown]:
     return [each for run in runs for each in run.get(asked, ())]
-
-
-def _each(shutdowns: Sequence[Shutdown], ended: bool) -> bool:
-    return bool(shutdowns) and all(each.ended is ended for each in shutdowns)
 
 
 def _sentence(asked: _Asked, ended: Sequence[Shutdown], hung: Sequence[Shutdown]) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Self
 
@@ -52,3 +54,12 @@ def changes_of(role: str) -> str:
 def in_words(text: str) -> str:
     """Return a text without what differs in every run: ids of clusters and directories, and numbers."""
     return _NUMBER.sub("<n>", _ID.sub("<id>", text))
+
+
+def most_usual(told: Iterable[Mapping[str, str]]) -> dict[str, str]:
+    """Return the type of each metric that most lines or runs tell; of as many the first by its name."""
+    found: dict[str, Counter[str]] = defaultdict(Counter)
+    for types in told:
+        for name, kind in types.items():
+            found[name][kind] += 1
+    return {name: min(kinds, key=lambda kind: (-kinds[kind], kind)) for name, kinds in found.items()}

@@ -196,7 +196,8 @@ against_the_jar() {
     awk '
 function weigh(below) {
     refused = below ~ ENVIRON["REFUSAL"] && below !~ ENVIRON["GRAVE"]
-    if (line != "" && !refused && !(line ~ ENVIRON["DURATION"] && below !~ ENVIRON["TRACE"])) print line
+    timed = line ~ ENVIRON["DURATION"] && below !~ ENVIRON["TRACE"]
+    if (line != "" && (line ~ ENVIRON["FAULT"] || !refused && !timed)) print line
     line = ""
 }
 { weigh($0) }

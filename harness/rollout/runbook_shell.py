@@ -23,7 +23,7 @@ from harness.rollout.health import (
     ONE_ACTIVE_CONTROLLER,
 )
 from harness.rollout.runbook import HOME, IDS_AGREE, Command, Finish, Item, Runbook, Swap
-from harness.scenario.monitors.error_lines import DURATION, GRAVE, OF_A_TRACE, REFUSAL
+from harness.scenario.monitors.error_lines import DURATION, FAULT, GRAVE, OF_A_TRACE, REFUSAL
 
 _BODY = Path(__file__).with_name("runbook_body.sh")
 _COMMAND_SECONDS = 30
@@ -43,7 +43,7 @@ def shell_script(book: Runbook) -> str:
         "",
         "# ---- What was rehearsed. ----",
         *_assigned(_facts(book)),
-        "export REFUSAL GRAVE DURATION TRACE",
+        "export REFUSAL GRAVE FAULT DURATION TRACE",
         "",
         *_checks({item.check.name: item for item in items}),
         *_function("elect_preferred_leaders", _asks(book.leaders.election)),
@@ -185,6 +185,7 @@ def _facts(book: Runbook) -> Mapping[str, str]:
         "KNOWN_ERRORS": "|".join(filter(None, map(_pattern, book.known_errors))),
         "REFUSAL": REFUSAL,
         "GRAVE": GRAVE,
+        "FAULT": FAULT,
         "DURATION": DURATION,
         "TRACE": OF_A_TRACE,
         "STOPS": "\n".join(map(_plain, book.stops)),

@@ -14,7 +14,7 @@ from itertools import pairwise
 from statistics import mean, median
 
 from harness.cluster.node_figures import FiguresLine
-from harness.model.told import Changes
+from harness.model.told import Changes, most_usual
 from harness.scenario.processor_shares import LEADER, OBSERVER, VOTER
 
 _IDLE = "poll-idle-ratio-avg"
@@ -110,7 +110,7 @@ def _usual_metrics(lines: Sequence[FiguresLine]) -> Mapping[str, str]:
     if len(lines) < _LEAST_LINES:
         return {}
     counts = Counter(name for line in lines for name in line.metrics)
-    types = {name: kind for line in lines for name, kind in line.metrics.items()}
+    types = most_usual(line.metrics for line in lines)
     return {name: types[name] for name, count in sorted(counts.items()) if 2 * count > len(lines)}
 
 

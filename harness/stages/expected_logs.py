@@ -61,7 +61,7 @@ def _first_of(
     """Return the first line of these runs that a claim expects, if it expects one; none that has `but_for` in it."""
     if not chain.evidence:
         return None
-    wanted, unwanted = re.compile(chain.evidence.encode()), but_for.encode()
+    wanted, unwanted = re.compile(chain.evidence), but_for
     paths = (path for result in results for path in _log_files(directory.run(result.key)))
     return next(filter(None, (_match(directory.path, path, wanted, unwanted) for path in paths)), None)
 
@@ -72,13 +72,14 @@ def _log_files(run: RunFolder) -> list[str]:
     return [file for node in sorted(logs, key=lambda n: n.node_role != "observer") for file in node.files]
 
 
-def _match(run_dir: Path, path: str, wanted: re.Pattern[bytes], unwanted: bytes) -> Evidence | None:
+def _match(run_dir: Path, path: str, wanted: re.Pattern[str], unwanted: str) -> Evidence | None:
     if not (run_dir / path).is_file():
         raise HarnessError(
             f"{run_dir / path} is gone, and a claim expects a line in it.",
             "Old runs without their logs can be compared again, but not judged.",
         )
-    for number, line in beginnings(run_dir / path, most=_MOST_BYTES + 1):
-        if len(line) <= _MOST_BYTES and wanted.search(line) and not (unwanted and unwanted in line):
-            return Evidence(path, number, cut(line.decode("utf-8", "replace").strip(), _EXCERPT))
+    for number, raw in beginnings(run_dir / path, most=_MOST_BYTES + 1):
+        line = raw.decode("utf-8", "replace") if len(raw) <= _MOST_BYTES else ""
+        if line and wanted.search(line) and not (unwanted and unwanted in line):
+            return Evidence(path, number, cut(line.strip(), _EXCERPT))
     return None

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-from harness.base.errors import HarnessError
+from harness.base.errors import HarnessError, unknown
 from harness.base.files import write_text
 from harness.base.toml import only_keys, text, texts
 from harness.kafka.patching import Patch, load_patch
@@ -16,6 +17,7 @@ from harness.kafka.patching import Patch, load_patch
 FILE = "growing.toml"
 GAP = "@SIZE@"
 _SIZE = "{size}"
+_WHOLE = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,30 +54,45 @@ def load_growing(folder: Path, only: Sequence[str] = ()) -> tuple[Growing, ...]:
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
         known = {kind: _growing(kind, table, folder) for kind, table in document.items()}
-    except (OSError, ValueError) as error:  # bad TOML and bad UTF-8 are ValueErrors
+    except OSError as error:
+        raise HarnessError(f"{path} cannot be read: {error.strerror}.", "docs/mutants.md shows its form.") from error
+    except ValueError as error:  # as bad TOML and bad UTF-8 are
         raise HarnessError(f"{path} cannot be read: {error}.", "docs/mutants.md shows its form.") from error
-    if unknown := sorted({*only} - {*known}):
-        raise HarnessError(f"{path} has no {', '.join(unknown)}.", f"Choose among {', '.join(known)}.")
+    for kind in only:
+        if kind not in known:
+            raise HarnessError(unknown("defect that grows", kind, known))
     return tuple(growing for kind, growing in known.items() if not only or kind in only)
 
 
 def _growing(kind: str, table: Mapping[str, Any], folder: Path) -> Growing:
     where = f"[{kind}]"
+    if not isinstance(table, dict):
+        raise ValueError(f"{kind}: it is a table, [{kind}], of a defect that grows")  # noqa: TRY004 - as bad TOML is
     only_keys(table, where, ("defect", "sizes", "by"), ("scale", "scenario"))
     defect, template = text(table, "defect", where), folder / f"{kind}.patch"
     if _SIZE not in defect:
         raise ValueError(f"{where}, defect: it has no place for the {_SIZE}")
     if GAP not in template.read_text(encoding="utf-8"):
         raise ValueError(f"{template.name} has no {GAP}")
-    scale, by = float(table.get("scale", 1)), texts(table, "by", where)
+    scale, by = _number(table.get("scale", 1), f"{where}, scale"), texts(table, "by", where)
+    sizes = _sizes(table, where)
+    if any(round(size * scale) < 1 or abs(size * scale - round(size * scale)) > _WHOLE for size in sizes):
+        raise ValueError(f"{where}, sizes: each times scale is a whole number, which is what the template gets")
     scenario = text(table, "scenario", where) if "scenario" in table else ""
-    return Growing(kind, defect, _sizes(table, where), scale, by, template, scenario)
+    return Growing(kind, defect, sizes, scale, by, template, scenario)
+
+
+def _number(value: object, where: str) -> float:
+    if type(value) not in (int, float) or not 0 < float(cast("float", value)) < math.inf:
+        raise ValueError(f"{where}: these are numbers above 0")
+    return float(cast("float", value))
 
 
 def _sizes(table: Mapping[str, Any], where: str) -> tuple[float, ...]:
     sizes = table["sizes"]
-    if not isinstance(sizes, list) or not sizes or any(type(size) not in (int, float) or size <= 0 for size in sizes):
+    if not isinstance(sizes, list) or not sizes:
         raise ValueError(f"{where}, sizes: it is a list of numbers above 0")
+    sizes = [_number(size, f"{where}, sizes") for size in sizes]
     if list(sizes) not in (sorted({*sizes}), sorted({*sizes}, reverse=True)):
         raise ValueError(f"{where}, sizes: they rise, or fall where fewer is worse")
-    return tuple(map(float, sizes))
+    return tuple(sizes)

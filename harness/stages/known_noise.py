@@ -39,10 +39,11 @@ def noise_of(directory: RunDirectory) -> StockNoise | None:
     scenarios = {scenario.name for scenario in declaration.scenarios}
     own = {run.seal.read().journal for run in directory.runs() if run.seal.exists}
     setup = directory.setup.read_if_exists()
-    has_own_settings = bool(setup and setup.overlay)  # nobody else's runs tell what nodes log with these
+    # Nobody else's runs tell what nodes log with settings of one's own, nor in a run that lasts for longer.
+    is_unlike = bool(setup and setup.overlay) or bool(request.soak)
 
     def fits(run: StockRun) -> bool:
-        is_alike = run.scenario in scenarios and run.profile == request.profile and not has_own_settings
+        is_alike = run.scenario in scenarios and run.profile == request.profile and not is_unlike
         return is_alike and run.id not in own and any(can_stand_for(run, build) for build in builds)
 
     found = _known(builds, fits)

@@ -103,9 +103,9 @@ def _files(directory: RunDirectory, key: RunKey) -> Mapping[str, Path]:
 def figures_judged(declaration: Declaration, scenario: DeclaredScenario, record: VerdictRecord) -> int:
     """Return how many figures of the candidate were held against base's in a scenario; 0 where base is not to be kept.
 
-    It is not where a figure holds the candidate back, in whichever scenario; where a run was not decided, or was taken
-    over itself; where base did not do what is expected of it, each time; and where the host kept costs from being
-    judged. Pure.
+    It is not where a figure speaks against the candidate, in whichever scenario, or was lost; where a run was not
+    decided, or was taken over itself; where base did not do what is expected of it, each time; and where the host kept
+    costs from being judged. Pure.
     """
     runs = [run for run in record.runs if run.scenario == scenario.name]
     judged = next(each for each in record.scenarios if each.name == scenario.name)
@@ -117,8 +117,8 @@ def figures_judged(declaration: Declaration, scenario: DeclaredScenario, record:
         or any(not run.outcome.is_decided or run.origin for run in runs)
         or not all(_is_expected(cell, scenario) for cell in judged.cells if cell.role.is_control)
         or not compared >= {*declaration.compared}
-        or any(cost.not_judged == HELD_BACK for cost in costs)
-        or any(each.source is ReasonSource.FIGURES and each.weight is Verdict.HOLD for each in record.reasons)
+        or any(cost.not_judged == HELD_BACK or cost.over or cost.candidate is None for cost in costs)
+        or any(each.source is ReasonSource.FIGURES and each.weight is not Verdict.SHIP for each in record.reasons)
     ):
         return 0
     return sum(not cost.not_judged for cost in costs)

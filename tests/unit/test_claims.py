@@ -231,6 +231,7 @@ def test_every_shipped_claim_is_asked_of_something_and_the_known_gaps_are_promis
             "claim 2: .*limits go with a scenario",
         ),
         ('scenario = "turn2"', 'scenario = "turn2"\nevidence = "("', r"evidence: '\(' is no regular expression"),
+        ('scenario = "turn2"', "scenario = \"turn2\"\nevidence = 'a{99999999999}'", "is no regular expression"),
         ('id = "r"', 'id = "q"', "question id q is used twice"),
         ('id = "r"', 'id = "R"', "question 2, id: 'R'"),
         ('ask = "kept"', 'ask = "keeps"', "question 2, ask: 'keeps' is not one of followed-by, read-once"),

@@ -51,6 +51,11 @@ def test_where_no_line_matches_or_none_is_expected_nothing_is_quoted(tmp_path, r
         assert expected_lines(RunDirectory(tmp_path), runs, [chain]) == {}
 
 
+def test_a_pattern_may_be_any_that_matches_text(tmp_path, runs):
+    chain = ClaimChain("it-updates", "", "", (), (), "turn2", r"(?u)\N{LATIN CAPITAL LETTER U}pdated\u0020boot")
+    assert [line.line for line in expected_lines(RunDirectory(tmp_path), runs, [chain]).values()] == [3]
+
+
 def test_a_run_whose_logs_are_gone_is_not_judged(tmp_path, runs):
     gone = tmp_path / "runs/turn2/patched-on/1/3.log"
     gone.unlink()

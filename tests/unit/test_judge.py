@@ -343,6 +343,11 @@ def test_a_candidate_whose_clients_get_hardly_anything_acknowledged_has_failed()
     assert [run.check for run in record.runs if run.scenario == "turn1"] == [Check.PASSED, Check.PASSED, Check.FAILED]
 
 
+def test_who_goes_on_where_base_failed_early_is_not_held_against_what_base_had_acknowledged_by_then() -> None:
+    record = acknowledged((1500, 500), base=((400, 0),), of_base=R)
+    assert "records_acknowledged" not in str(record)
+
+
 @pytest.mark.parametrize(
     ("failed", "unanswered", "others"),
     [(0, 790, "the others had no answer"), (12, 778, "12 failed, 778 had no answer")],

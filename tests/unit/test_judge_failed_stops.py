@@ -1,5 +1,7 @@
 """A candidate whose nodes end with an error when they are stopped is held back where base's do so far less often."""
 
+from dataclasses import replace
+
 import pytest
 import sample_run
 from hypothesis import assume, given
@@ -45,6 +47,16 @@ def test_what_chance_explains_is_told_and_holds_nobody_back(base, candidate):
     assert failed_stops(DECLARED, results) == (
         f"Of the nodes that were stopped and ended by themselves, some ended with an error: {told}.",
     )
+
+
+def test_what_one_node_of_three_does_in_every_run_and_never_on_base_holds_the_candidate_back():
+    results = [
+        replace(runs(arm, failed, 3), scenario=f"s{number}")
+        for number in range(8)
+        for arm, failed in ((BASE, 0), ("patched-on", 1))
+    ]
+    assert [reason.weight for reason in reasons(*results)] == [Verdict.HOLD]
+    assert reasons(*results[:8]) == []  # four runs are too few to tell
 
 
 def test_where_every_node_ends_in_order_nothing_is_told():

@@ -71,14 +71,27 @@ def test_a_metric_that_is_added_is_shown_and_weighs_nothing():
     assert (record.verdict, record.remarks) == (Verdict.SHIP, (said,))
 
 
-@pytest.mark.parametrize("roles", [(), ("observer",)])
-def test_a_role_in_which_only_base_was_seen_says_nothing(roles):
+@pytest.mark.parametrize(("roles", "lacking"), [((), ["the leader", "observers"]), (("observer",), ["the leader"])])
+def test_a_role_of_which_the_candidate_never_tells_a_metric_and_base_always_does_holds_it_back(roles, lacking):
+    record = tells_in_roles(roles, always=True)
+    assert record.verdict is Verdict.HOLD
+    for who in lacking:
+        assert f"metrics_kept: patched-on tells no raft metrics of {who}, and stock does in every run" in str(record)
+
+
+def test_a_role_in_which_base_was_seen_in_some_runs_alone_says_nothing():
+    assert tells_in_roles(("observer",), always=False).verdict is Verdict.SHIP
+
+
+def tells_in_roles(roles, *, always):
+    """Judge runs in which base tells of leaders, always or in one scenario, and of observers; and on of `roles`."""
     results = [*ran("turn1", H, H, H), *ran("turn2", R, R, H)]
-    of_base = {metrics_of(role): STOCK for role in ("leader", "observer")}
-    told = [
-        replace(r, told=of_base if r.role.is_control else dict.fromkeys(map(metrics_of, roles), STOCK)) for r in results
-    ]
-    assert decide(PLAN, told, SOUND).verdict is Verdict.SHIP
+
+    def told(run):
+        of_base = ("leader", "observer") if always or run.scenario == "turn1" else ("observer",)
+        return dict.fromkeys(map(metrics_of, of_base if run.role.is_control else roles), STOCK)
+
+    return decide(PLAN, [replace(run, told=told(run)) for run in results], SOUND)
 
 
 @pytest.mark.parametrize(("version", "verdict"), [("3.9.2", Verdict.SHIP), ("3.9.1-acme", Verdict.HOLD)])

@@ -61,6 +61,13 @@ def test_nothing_is_wrong_where(why, base, candidate):
     assert ignores_sigterm(base, candidate) == "", why
 
 
+def test_one_of_several_nodes_that_hangs_in_every_repeat_has_failed_whichever_it_is():
+    base = [run(voter(0, True), voter(1, True))] * 2
+    candidate = [run(voter(0, False), voter(1, True)), run(voter(0, True), voter(1, False))]
+    assert "the voters 0, 1 did not end" in ignores_sigterm(base, candidate)
+    assert ignores_sigterm(base, [candidate[0], run(voter(0, True), voter(1, True))]) == ""
+
+
 def result(role, arm, outcome, expectation="", *shutdowns):
     return RunResult("turn1", arm, role, 1, outcome, expectation, shutdowns=shutdowns)
 

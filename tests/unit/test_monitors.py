@@ -837,7 +837,23 @@ def test_an_error_line_does_not_count_against_the_candidate_if(record, logging_n
     assert [type(event) for event in record.events] == [ErrorLogged]
 
 
-@pytest.mark.parametrize("error", ["CorruptRecord", "KafkaStorage", "InconsistentClusterId", "UnknownServer"])
+@pytest.mark.parametrize(
+    ("said", "below"),
+    [
+        ("Encountered metadata loading fault: no", "org.apache.kafka.common.errors.UnsupportedVersionException: x\n"),
+        ("Encountered metadata publishing fault: it took 12 ms", INFO),
+        ("Snapshot 7 is corrupt and was deleted, the check took 12 ms", INFO),
+    ],
+)
+def test_a_fault_counts_whatever_stands_below_it_and_however_long_it_took(record, logging_node, said, below):
+    monitor = errors_of(record, logging_node)
+    write(logging_node, f"{STAMP}ERROR {said} (x)\n", below, INFO)
+    assert [(found.refused, found.timed) for found in monitor.news()] == [(False, False)]
+
+
+@pytest.mark.parametrize(
+    "error", ["CorruptRecord", "KafkaStorage", "InconsistentClusterId", "UnknownServer", "Serialization"]
+)
 def test_an_error_of_which_no_client_tells_counts(record, logging_node, error):
     monitor = errors_of(record, logging_node)
     write(logging_node, ERROR, f"org.apache.kafka.common.errors.{error}Exception: it is bad\n", INFO)

@@ -115,6 +115,13 @@ def test_with_server_properties_of_the_users_own_nobody_elses_runs_tell_what_nod
     assert not noise_of(directory).runs
 
 
+def test_a_soak_is_not_judged_by_the_noise_of_shorter_runs(directory, toolbox):
+    grow_noise(directory, toolbox, QUIET)
+    run_anew(directory)
+    directory.request.write(replace(directory.request.read_if_exists() or Request(), soak="10m"))
+    assert not noise_of(directory).runs
+
+
 def test_base_verified_against_itself_has_two_arms_to_learn_from(directory):
     declaration = directory.declaration.read()
     itself = Arm("jar", Role.ON, replace(STOCK, name="jar", builder="given"), "absent")

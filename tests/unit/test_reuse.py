@@ -29,7 +29,7 @@ from harness.model.request import Request
 from harness.model.reuse import Origin
 from harness.model.runs import Outcome, RunKey, RunResult, Verdict
 from harness.model.setup import NodeRuntime, Setup
-from harness.model.verdict import VerdictRecord
+from harness.model.verdict import Reason, ReasonSource, VerdictRecord
 from harness.rundir.directory import RunDirectory
 from harness.stages import reuse_digests, reuse_reach
 from harness.stages import run as run_stage
@@ -435,6 +435,19 @@ def test_a_base_that_one_arm_was_not_held_against_is_not(judged: tuple[Declarati
     declaration, record = judged
     fewer = tuple(replace(cost, not_judged="so") if cost.arm == "patched-off" else cost for cost in record.costs)
     assert figures_in("turn1", declaration, replace(record, costs=fewer)) == 0
+
+
+@pytest.mark.parametrize("changed", [{"over": True}, {"candidate": None}], ids=["over its limit", "lost"])
+def test_a_base_beside_which_a_figure_of_the_candidate_was_too_high_or_is_missing_is_not(
+    judged: tuple[Declaration, VerdictRecord], changed: dict[str, object]
+) -> None:
+    """Else the same jar, whose answer that was, would be judged without the figure the next time."""
+    declaration, record = judged
+    first = next(cost for cost in record.costs if cost.scenario == "turn1")
+    costs = tuple(replace(cost, **changed) if cost is first else cost for cost in record.costs)
+    assert figures_in("turn1", declaration, replace(record, costs=costs)) == 0
+    asked = Reason(ReasonSource.FIGURES, Verdict.INCONCLUSIVE, None, "one round of three")
+    assert figures_in("turn1", declaration, replace(record, reasons=(*record.reasons, asked))) == 0
 
 
 def test_a_base_of_which_a_repeat_was_taken_over_or_is_missing_is_not(

@@ -160,8 +160,8 @@ def _check_records(header: _Header, records: bytes) -> None:
             at, count = begin + max(size, 1), count + 1
     if not header.records == header.delta + 1 == count or at != len(records):
         raise _Damaged(
-            f"the batch at offset {header.base} has {header.delta + 1} offsets, names {header.records} records, and has "
-            f"{count}"
+            f"the batch at offset {header.base} has {header.delta + 1} offsets, names {header.records} records, and "
+            f"has {count}"
         )
 
 

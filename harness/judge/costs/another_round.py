@@ -5,6 +5,7 @@ docs/adr/0043-a-cost-over-its-limit-is-asked-once-more.md says why that is no tr
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Sequence
 
 from harness.judge.costs.beside_base import costs_by_shipped_limits
@@ -54,6 +55,25 @@ def of_another_round(
         f"{cost.description} {_both(cost)}, then {_both(second.get(_name(cost)))}."
         for cost in _over(declaration, results)
         if cost.scenario in made
+    )
+
+
+def in_some_rounds(declaration: Declaration, results: Sequence[RunResult], costs: Sequence[Cost]) -> tuple[str, ...]:
+    """Return in sentences what is over its limit in some of the declared repeats, and not in most."""
+    if declaration.repeats == 1:
+        return ()
+    repeats = [[run for run in results if run.repeat == repeat] for repeat in range(1, declaration.repeats + 1)]
+    over = {_name(cost) for cost in costs if cost.over}
+    found: dict[tuple[str, str, str, str], list[Cost]] = defaultdict(list)
+    for runs in repeats:
+        for cost in costs_by_shipped_limits(declaration, runs):
+            if cost.over and _name(cost) not in over:
+                found[_name(cost)].append(cost)
+    return tuple(
+        f"{first.scenario}: {first.arm} costs more than {first.control} in {len(rounds)} of {declaration.repeats} "
+        f"repeats, and not in most: {first.description} {_both(first)}."
+        for first, *_ in found.values()
+        for rounds in (found[_name(first)],)
     )
 
 

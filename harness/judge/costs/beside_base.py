@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
-from statistics import median
+from statistics import median, median_low
 
 from harness.judge.costs.held_back import was_held_back
 from harness.judge.costs.limits import limit_of, shipped_limits
@@ -82,7 +82,8 @@ def _cost(measured: Sequence[Round], made: int, name: str, limit: CostLimit, des
     judged = [pair for each, pair in compared if not _why_no_measure(each, limit)]
     shown = judged or [pair for _, pair in compared] or [each.measured(name, limit) for each in measured]
     base = median(before for before, _ in shown)
-    worse = sum(now > allowed(limit, before) for before, now in judged)
+    is_over = 2 * sum(now > allowed(limit, before) for before, now in judged) > len(judged)
+    middle = median if is_over else median_low  # of two rounds the one that would have to be over, too
     first = measured[0]
     return Cost(
         scenario=first.base.scenario,
@@ -92,9 +93,9 @@ def _cost(measured: Sequence[Round], made: int, name: str, limit: CostLimit, des
         description=description,
         unit=limit.unit,
         base=base,
-        candidate=median(now for _, now in shown),
+        candidate=middle(now for _, now in shown),
         allowed=round(allowed(limit, base), 3),
-        over=2 * worse > len(judged),
+        over=is_over,
         rounds=len(shown),
         not_judged="" if judged else _why_none(compared, limit),
         unjudged=made - len(judged) if judged else 0,

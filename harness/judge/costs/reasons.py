@@ -57,7 +57,7 @@ def _hold(cell: CellName | None, sentence: str) -> Reason:
 def over_its_limit(cost: Cost) -> str:
     """Return in a sentence what a candidate costs more than base."""
     rounds = f", medians of {cost.rounds} {_sort(cost)}" if cost.rounds > 1 else ""
-    now, before, most = (amount(value, cost.unit) for value in (cost.candidate, cost.base, cost.allowed))
+    now, before, most = (f"{each} {cost.unit}" for each in told_apart(cost.candidate, cost.base, cost.allowed))
     return (
         f"{cost.scenario}: {cost.arm} costs more than {cost.control}: {cost.description} {now} against {before}{rounds}"
         f"; the limit is {most}"
@@ -71,6 +71,13 @@ def _sort(cost: Cost) -> str:
 def amount(value: float | None, unit: str) -> str:
     """Return a figure with its unit: `97 % of a core`, `0.25 s`."""
     return f"{number(value)} {unit}"
+
+
+def told_apart(now: float | None, before: float, most: float) -> tuple[str, str, str]:
+    """Return a figure, base's and the limit, with decimals where the first and the last would read alike."""
+    if now is not None and now != most and number(now) == number(most):
+        return f"{now:.2f}", f"{before:.2f}", f"{most:.2f}"
+    return number(now), number(before), number(most)
 
 
 def number(value: float | None) -> str:

@@ -29,8 +29,9 @@ class Round:
         return all(sides) or (any(sides) and limit.where_absent is not None)
 
     def lacks(self, name: str) -> bool:
-        """Whether a figure of base was not measured of the candidate, although nothing ended it before that."""
-        return name in self.base.measures and self.candidate.outcome is Outcome.PASSED
+        """Whether a figure of base was not measured of the candidate, although both did the same to their end."""
+        passed = self.base.outcome is self.candidate.outcome is Outcome.PASSED
+        return name in self.base.measures and passed
 
     def measured(self, name: str, limit: CostLimit) -> tuple[float, float]:
         """Return base's figure and the candidate's, whatever they say of each other."""

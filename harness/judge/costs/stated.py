@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from harness.judge.costs.held_back import is_wall_time, was_held_back
-from harness.judge.costs.limits import shipped_limits
+from harness.judge.costs.held_back import was_held_back
+from harness.judge.costs.limits import limit_of, shipped_limits
 from harness.model.arms import Role
 from harness.model.claims import Claim
 from harness.model.runs import Outcome, RunResult
@@ -45,7 +45,8 @@ def _worst(claim: Claim, runs: Sequence[RunResult], figure: str) -> Iterator[Run
 
 def _is_hosts(run: RunResult, figure: str, most: float) -> bool:
     """Return whether a figure above a limit may be the host's doing: wall time where it held the nodes back."""
-    is_wall = figure.endswith("seconds") and is_wall_time(figure, shipped_limits())
+    known = limit_of(figure, shipped_limits())
+    is_wall = known[0].waits if known else figure.endswith("seconds")
     return is_wall and was_held_back(run) and run.measures[figure] > most
 
 

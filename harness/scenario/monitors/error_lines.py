@@ -27,11 +27,13 @@ _ERROR = re.compile(rb"^\[[^\]]{10,40}\] (?:ERROR|FATAL) ")
 # Extended regular expressions, as awk takes them too: a runbook's script weighs such lines in the same way.
 REFUSAL = r"^(java\.util\.concurrent\.[A-Za-z]+: )?org\.apache\.kafka\.common\.errors\.[A-Za-z]+"
 # Of these no client tells: a record or a disk is bad, or the broker does not know what went wrong.
-GRAVE = r"\.(CorruptRecord|KafkaStorage|InconsistentClusterId|UnknownServer)Exception"
+GRAVE = r"\.(CorruptRecord|KafkaStorage|InconsistentClusterId|UnknownServer|Serialization)Exception"
+# A fault handler's, or a loss: whatever stands below it, or however long it took.
+FAULT = r"Encountered [a-z ]*fault|[Cc]orrupt"
 DURATION = r"(^|[^A-Za-z0-9_])took [0-9]+(\.[0-9]+)? ?(ms|s|milliseconds|seconds)([^A-Za-z0-9_]|$)"
 OF_A_TRACE = "^([ \t]+at |([A-Za-z0-9_$]+[.])+[A-Za-z0-9_$]+(Exception|Error|Throwable)([^A-Za-z0-9_]|$)|Caused by: )"
-_REFUSAL, _GRAVE, _DURATION, _OF_A_TRACE = (
-    re.compile(each.encode()) for each in (REFUSAL, GRAVE, DURATION, OF_A_TRACE)
+_REFUSAL, _GRAVE, _FAULT, _DURATION, _OF_A_TRACE = (
+    re.compile(each.encode()) for each in (REFUSAL, GRAVE, FAULT, DURATION, OF_A_TRACE)
 )
 _MOST_BYTES = 400
 _MOST_JOURNALED = 1000
@@ -143,6 +145,7 @@ def error_lines(*, base: str, known: Collection[str] = ()) -> MakeMonitor:
 
 def _line(node: int, number: int, raw: bytes, below: bytes) -> _Line:
     text = raw[:_MOST_BYTES].decode("utf-8", "replace").rstrip("\r\n")
-    timed = bool(_DURATION.search(raw)) and not _OF_A_TRACE.match(below)
-    refused = bool(_REFUSAL.match(below)) and not _GRAVE.search(below)
+    is_fault = bool(_FAULT.search(raw))
+    timed = bool(_DURATION.search(raw)) and not _OF_A_TRACE.match(below) and not is_fault
+    refused = bool(_REFUSAL.match(below)) and not _GRAVE.search(below) and not is_fault
     return _Line(node, number, text, refused, timed)

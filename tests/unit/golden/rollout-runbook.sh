@@ -83,7 +83,8 @@ NO_SPARE='{
 }'
 KNOWN_ERRORS='ERROR sad \(x\)'
 REFUSAL='^(java\.util\.concurrent\.[A-Za-z]+: )?org\.apache\.kafka\.common\.errors\.[A-Za-z]+'
-GRAVE='\.(CorruptRecord|KafkaStorage|InconsistentClusterId|UnknownServer)Exception'
+GRAVE='\.(CorruptRecord|KafkaStorage|InconsistentClusterId|UnknownServer|Serialization)Exception'
+FAULT='Encountered [a-z ]*fault|[Cc]orrupt'
 DURATION='(^|[^A-Za-z0-9_])took [0-9]+(\.[0-9]+)? ?(ms|s|milliseconds|seconds)([^A-Za-z0-9_]|$)'
 TRACE='^([ 	]+at |([A-Za-z0-9_$]+[.])+[A-Za-z0-9_$]+(Exception|Error|Throwable)([^A-Za-z0-9_]|$)|Caused by: )'
 STOPS='a check of list B is not met within 60 s: the node is not touched
@@ -98,7 +99,7 @@ RAISES=''
 DESCRIBES=''
 RELEASE_OF_BASE=''
 FINALISE_REFUSED=''
-export REFUSAL GRAVE DURATION TRACE
+export REFUSAL GRAVE FAULT DURATION TRACE
 
 describe() {
     case $1 in
@@ -438,7 +439,8 @@ against_the_jar() {
     awk '
 function weigh(below) {
     refused = below ~ ENVIRON["REFUSAL"] && below !~ ENVIRON["GRAVE"]
-    if (line != "" && !refused && !(line ~ ENVIRON["DURATION"] && below !~ ENVIRON["TRACE"])) print line
+    timed = line ~ ENVIRON["DURATION"] && below !~ ENVIRON["TRACE"]
+    if (line != "" && (line ~ ENVIRON["FAULT"] || !refused && !timed)) print line
     line = ""
 }
 { weigh($0) }
