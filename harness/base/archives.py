@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 import stat
+import struct
 import zipfile
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -30,6 +31,9 @@ class _Limits:
 _OF_ARCHIVES, _OF_LIBRARIES = _Limits(20_000, 200 * 2**20), _Limits(1_000_000, 4 * 2**30)
 _MOST_OF_ENTRY = _OF_ARCHIVES.size  # into memory at once
 _CODE = (".class", ".java")
+# The record that ends a zip, with what it says of the list of entries, and of its own comment; and that of large ones.
+_END_RECORD, _END_MARK, _MOST_COMMENT = struct.Struct("<4s4H2LH"), b"PK\x05\x06", 0xFFFF
+_LOCATOR_64, _MARK_64 = 20, b"PK\x06\x07"
 _NAME = re.compile(r"\.(?:tar(?:\.\w+)?|tgz|tbz2?|txz|tzst|zip)$", re.IGNORECASE)
 
 
@@ -120,6 +124,8 @@ def _sane(path: Path, limits: _Limits, hint: str) -> zipfile.ZipFile:
     archive = _opened(path)
     try:
         problem = first_problem(archive.infolist(), limits) or _ambiguous(archive)
+        if limits is _OF_ARCHIVES and not problem:
+            problem = _other_lists(path, archive)
     except HarnessError:
         archive.close()
         raise
@@ -127,6 +133,29 @@ def _sane(path: Path, limits: _Limits, hint: str) -> zipfile.ZipFile:
         archive.close()
         raise HarnessError(f"{path} is refused: {problem}.", hint)
     return archive
+
+
+def _other_lists(path: Path, archive: zipfile.ZipFile) -> str:
+    """Return how another reader might find another list of entries, or an empty string.
+
+    A list ends right before the record that names it, which ends the file: Python's reader takes a record that is
+    followed by something, and Java's looks for one before it.
+    """
+    size = path.stat().st_size
+    with path.open("rb") as stream:
+        stream.seek(max(size - _END_RECORD.size - _MOST_COMMENT, 0))
+        tail = stream.read()
+    at = tail.rfind(_END_MARK)
+    if not 0 <= at <= len(tail) - _END_RECORD.size:
+        return "its list of entries has no end"
+    *_, listed, begins, comment = _END_RECORD.unpack_from(tail, at)
+    end = size - len(tail) + at
+    if end + _END_RECORD.size + comment != size:
+        return "its list of entries is followed by something else"
+    is_64 = tail[max(at - _LOCATOR_64, 0) :].startswith(_MARK_64)
+    if not is_64 and (begins + listed != end or archive.start_dir != begins):
+        return "its list of entries is not where it says"
+    return ""
 
 
 def _ambiguous(archive: zipfile.ZipFile) -> str:

@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from harness.base.errors import HarnessError
 from harness.building.builders.base import BuildHost, host_compiler, open_builder
 from harness.building.configdef import prepare_probe
 from harness.building.raft_builds import Bench, Toolchain, build_series, given_jar, keep_sources, release_build
@@ -49,6 +50,12 @@ def build_pair(sides: Sides, place: Workplace) -> tuple[Build, Build]:
     """
     base = _build(sides.base, sides.base_name, replace(place, patches=()))
     candidate = _build(sides.candidate, sides.candidate_name, place)
+    two_refs = sides.base.git and sides.candidate.git and sides.base.git != sides.candidate.git
+    if two_refs and base.jar_sha256 == candidate.jar_sha256:
+        raise HarnessError(
+            "Both refs give the same jar of the raft module: whatever they change otherwise would not be tested.",
+            "Build the whole Kafka of the candidate (./gradlew releaseTarGz), and name it by --dist.",
+        )
     if sides.candidate.jar and place.sources:
         keep_sources(place.sources, place.directory.build(candidate.name))
     return base, candidate

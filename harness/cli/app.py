@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import signal
@@ -168,6 +169,9 @@ def _run() -> int:
     return code if isinstance(code, int) else 0
 
 
+_CANNOT_BE_WRITTEN = (errno.EROFS, errno.ENOTDIR, errno.EEXIST, errno.EISDIR)
+
+
 def _tell(error: Exception) -> int:
     """Say an error in one sentence; a fault of the harness also has its traceback kept where it can be sent from."""
     github.announce([Annotation(Level.ERROR, "harness", str(error))])
@@ -176,6 +180,12 @@ def _tell(error: Exception) -> int:
     elif isinstance(error, PermissionError) and error.filename:
         _print_error(
             "error", f"Permission denied: {error.filename}.", "Give this user the right, or name another place."
+        )
+    elif isinstance(error, OSError) and error.errno in _CANNOT_BE_WRITTEN and error.filename:
+        _print_error(
+            "error",
+            f"{error.filename} cannot be written: {error.strerror}.",
+            "Name another place: --out for results, XDG_CACHE_HOME for the cache, TMPDIR for temporary files.",
         )
     elif lacks_room(error):
         places = "of the run directory, of the cache (XDG_CACHE_HOME) and of temporary files (TMPDIR)"

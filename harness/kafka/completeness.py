@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.base.archives import entry_names, is_class
 from harness.base.errors import HarnessError
 from harness.kafka.distribution import Distribution, version_inside
 from harness.kafka.jar_names import jar_name
@@ -84,10 +85,22 @@ def lacking_others(kafka: Distribution) -> tuple[str, ...]:
 def in_two_versions(kafka: Distribution) -> tuple[tuple[str, ...], ...]:
     """Return the names of jars of one module each, whoever made it, that are there in several versions.
 
-    Files for several systems are none: they have one number.
+    Files for several systems are none: they have one number. Nor are two modules of one name, whose classes differ:
+    Apache's releases of 3.9 have metrics-core of two makers.
     """
-    by_module = _by_module(jar.name for jar in kafka.jars).values()
-    return tuple(tuple(names) for names in by_module if len({*map(_number, names)}) > 1)
+    jars = {jar.name: jar for jar in kafka.jars}
+    by_module = [names for names in _by_module(jars).values() if len({*map(_number, names)}) > 1]
+    return tuple(tuple(names) for names in by_module if _share_a_class([jars[name] for name in names]))
+
+
+def _share_a_class(jars: Sequence[Path]) -> bool:
+    seen: set[str] = set()
+    for jar in jars:
+        classes = {name for name in entry_names(jar) if is_class(name) and not name.endswith("module-info.class")}
+        if seen & classes:
+            return True
+        seen |= classes
+    return False
 
 
 def _number(name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 from dataclasses import dataclass, replace
@@ -10,7 +11,7 @@ from zipfile import ZipFile
 
 from harness.base.archives import open_archive, read_entry
 from harness.base.errors import HarnessError
-from harness.base.files import move_folder, sha256_of, write_text
+from harness.base.files import move_folder, sha256_of
 from harness.base.locks import scratch
 from harness.base.manifests import MANIFEST
 from harness.base.tarballs import unpack
@@ -36,6 +37,7 @@ _DIGITS = 20
 _DIGESTS = "SHA256SUMS"  # of the jars that were unpacked from an archive
 _DEEPEST = 5  # confluent-7.9.1/share/java/kafka/x.jar
 _SHARED = PurePosixPath("share/java/kafka")  # where Confluent's packages have what others have in libs/
+_WHAT_TO_NAME = f"Name the folder that holds bin/, config/ and libs/, or {_SHARED}/."
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,20 +114,20 @@ def _unpacked(archive: Path, cache: Path) -> Path:
             made = folder / "made"
             made.mkdir()
             (folder / "kafka" / top).rename(made / "libs")
-            write_text(made / _DIGESTS, _digests(made))
+            (made / _DIGESTS).write_bytes(_digests(made))
             move_folder(made, place)
     return place
 
 
 def _is_as_unpacked(place: Path) -> bool:
     noted = place / _DIGESTS
-    return noted.is_file() and noted.read_text(encoding="utf-8") == _digests(place)
+    return noted.is_file() and noted.read_bytes() == _digests(place)
 
 
-def _digests(place: Path) -> str:
-    """Return the digests of unpacked jars, a line each, as `sha256sum` writes them."""
+def _digests(place: Path) -> bytes:
+    """Return the digests of unpacked jars, a line each, as `sha256sum` writes them; names may be of any encoding."""
     jars = sorted(path for path in (place / "libs").glob("*") if path.is_file())
-    return "".join(f"{sha256_of(jar)}  libs/{jar.name}\n" for jar in jars)
+    return b"".join(f"{sha256_of(jar)}  libs/".encode() + os.fsencode(jar.name) + b"\n" for jar in jars)
 
 
 def _top_of(path: PurePosixPath) -> PurePosixPath | None:
@@ -150,7 +152,9 @@ def unpacked_distribution(folder: Path) -> Distribution:
 
     Raises HarnessError when it is none, or when nodes would run classes that are in none of its jars, or in two.
     """
-    libraries = _libraries(folder.expanduser().absolute())
+    libraries = folder_of_jars(folder.expanduser().absolute())
+    if not folder.expanduser().exists():
+        raise HarnessError(f"{folder} does not exist.", _WHAT_TO_NAME)
     try:
         entries = sorted(libraries.iterdir())
         if libraries.name == "libs":  # Confluent's script takes the jars alone
@@ -158,7 +162,7 @@ def unpacked_distribution(folder: Path) -> Distribution:
     except OSError as error:
         raise HarnessError(
             f"{folder} is not an unpacked Kafka: {libraries} cannot be read ({error.strerror}).",
-            f"Name the folder that holds bin/, config/ and libs/, or {_SHARED}/.",
+            _WHAT_TO_NAME,
         ) from error
     jars = tuple(path for path in entries if is_jar(path.name) and holds_classes(path))
     raft = _only_raft_jar(jars, str(folder))
@@ -168,7 +172,7 @@ def unpacked_distribution(folder: Path) -> Distribution:
     return Distribution(jar_version(raft), jars, raft, f"Kafka {jar_version(raft)} unpacked in {folder}")
 
 
-def _libraries(folder: Path) -> Path:
+def folder_of_jars(folder: Path) -> Path:
     """Return where a Kafka's jars lie: its libs/, Confluent's folder, or the folder itself that has a raft jar."""
     if (folder / "libs").is_dir():
         return folder / "libs"

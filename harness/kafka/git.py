@@ -20,6 +20,7 @@ _QUIETLY = ("--quiet", "--no-tags")
 _EVERYTHING = ("+refs/heads/*:refs/remotes/origin/*", "+refs/tags/*:refs/tags/*")
 _COMMIT = re.compile(r"[0-9a-f]{7,40}")
 _HOST_ALONE = re.compile(r"[a-z+]+://[^/]*")
+_LINK = "120000 "  # git's mode of a symbolic link
 _MOST_PROPERTIES = 100_000  # characters; Kafka's has a thousand
 _VERSION = re.compile(r"^version\s*=\s*(\S+)\s*$", re.MULTILINE)
 
@@ -45,7 +46,22 @@ class GitSource:
         else:
             commit = _fetch_commit(into, self.url, self.ref, refs)
         answered(lambda: repository.git.checkout("--quiet", "--detach", commit))
-        return SourceTree(into, kafka_version(into), head(repository), f"{self.ref} of {_without_password(self.url)}")
+        _check_no_links(repository)
+        commit = head(repository)
+        # A branch moves; and whoever names one may think that all of it is tested.
+        story = f"{self.ref} of {_without_password(self.url)}, commit {commit[:12]}, of which the raft module was built"
+        return SourceTree(into, kafka_version(into), commit, story)
+
+
+def _check_no_links(repository: git.Repo) -> None:
+    """Raise HarnessError for symbolic links among the sources that are compiled, and written to beside them."""
+    tracked = answered(lambda: repository.git.ls_tree("-r", "HEAD", "--", "raft"))
+    links = [line.partition("\t")[2] for line in str(tracked).splitlines() if line.startswith(_LINK)]
+    if links:
+        raise HarnessError(
+            f"What was checked out has the symbolic link {links[0]}, which may lead anywhere.",
+            "Kafka's raft module has none: check the repository's address and the ref.",
+        )
 
 
 def url_and_ref(git: str) -> tuple[str, str]:

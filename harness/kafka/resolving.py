@@ -9,7 +9,7 @@ from jgo.maven import MavenContext
 from harness.base.errors import HarnessError
 from harness.kafka.lock import checked_version
 from harness.kafka.release_lines import Pins
-from harness.toolbox.downloads import Downloads
+from harness.toolbox.downloads import REPOSITORY_VARIABLE, Downloads, missing_files
 from harness.toolbox.lockfile import Artifact, Lock, Purpose
 
 _OWN = "org.apache.kafka"
@@ -47,7 +47,13 @@ def _runtime(version: str, pins: Pins, downloads: Downloads) -> list[str]:
 def _closure(coordinate: str, downloads: Downloads) -> list[str]:
     def resolve(context: MavenContext) -> list[str]:
         found, behind = context.resolver.resolve([context.create_dependency(coordinate)])
-        return [str(dependency.artifact) for dependency in (*found, *behind)]
+        artifacts = [dependency.artifact for dependency in (*found, *behind)]
+        if unread := sorted({f"{each.artifactId}-{each.version}.pom" for each in artifacts} & missing_files(context)):
+            raise HarnessError(
+                f"The repository lacks {unread[0]}, so that nobody knows what {coordinate} is made of.",
+                f"Name another repository in {REPOSITORY_VARIABLE}.",
+            )
+        return [str(each) for each in artifacts]
 
     return downloads.ask(coordinate, resolve)
 

@@ -19,7 +19,8 @@ NO_CLAIMS = "none"
 NO_SERIES = "none"
 DEFAULT_KAFKA = "3.9.1"
 # Who logs in by an address: `https://token@host/kafka@ref`, `ssh://me:secret@host/kafka`. A name alone is none for ssh.
-_LOGIN = re.compile(r"https?://[^@]*@.*@|[a-z+]+://[^/@]*:[^/@]*@")
+# And who does by a question that it ends with: `https://host/kafka.git?private_token=secret@ref`.
+_LOGIN = re.compile(r"https?://[^@]*@.*@|[a-z+]+://[^/@]*:[^/@]*@|https?://[^?]*\?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +120,9 @@ def suite_of(request: Request, *, of_series: bool) -> str:
 def located(request: Request) -> Request:
     """Return the request with absolute paths: it may be gone on with from another folder."""
     return replace(
-        _with_paths(request, Path.absolute), git=_located_git(request.git), base_git=_located_git(request.base_git)
+        _with_paths(request, lambda path: path.expanduser().absolute()),
+        git=_located_git(request.git),
+        base_git=_located_git(request.base_git),
     )
 
 

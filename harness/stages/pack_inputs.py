@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from harness.kafka.distribution import folder_of_jars
 from harness.model.options import options_of
 from harness.model.request import NO_CLAIMS, Request
 from harness.nightly.folder import NightFolder
@@ -102,7 +103,7 @@ def _files(name: str, path: Path) -> list[Path]:
     if path.is_file():
         return [path]
     if name in _KAFKAS:
-        return sorted(jar for jar in (path / "libs").glob("*.jar") if jar.is_file())
+        return sorted(jar for jar in folder_of_jars(path).glob("*.jar") if jar.is_file())
     return sorted(file for file in path.rglob("*") if file.is_file() and not _is_hidden(file.relative_to(path)))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections import defaultdict
 from collections.abc import Collection, Iterable
@@ -45,6 +46,9 @@ class Need:
 
 def check_host(request: Request, run_dir: Path, toolbox: Toolbox, rolled: int = 0) -> None:
     """Raise HarnessError for the first thing that a verification, or a roll of so many nodes, would fail on."""
+    _check_paths(
+        run_dir, toolbox.cache, *(each for each in (request.dist, request.base_dist) if each and each.is_dir())
+    )
     refuse_shortage([memory(request, rolled), *disks(request, run_dir, toolbox.cache)])
     with_ports()
     toolbox.node_java()
@@ -52,6 +56,16 @@ def check_host(request: Request, run_dir: Path, toolbox: Toolbox, rolled: int = 
         _need_engine()
     for git in filter(None, (request.git, request.base_git)):
         url_and_ref(git)
+
+
+def _check_paths(*places: Path) -> None:
+    """Raise HarnessError for a place that no class path can name: its colon would be the end of an entry."""
+    for place in (each.absolute() for each in places):
+        if os.pathsep in str(place):
+            raise HarnessError(
+                f"{place} has a “{os.pathsep}” in it, at which Java would divide the class path.",
+                "Name a place without: --out for results, XDG_CACHE_HOME for the cache.",
+            )
 
 
 def _need_engine() -> None:

@@ -8,11 +8,12 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, cast
 from urllib.parse import urlsplit
+from xml.etree.ElementTree import ParseError
 
 import requests
-from jgo.maven import MavenContext, PythonResolver
+from jgo.maven import MavenContext
 from jgo.maven._core import DEFAULT_REMOTE_REPOS
 
 from harness.base.errors import HarnessError
@@ -20,8 +21,11 @@ from harness.base.files import sha256_of
 from harness.base.locks import scratch
 from harness.toolbox.download_progress import Progress, Show, unwatched
 from harness.toolbox.lockfile import Artifact, Purpose, checked_coordinate
+from harness.toolbox.repository import Repository
 
 REPOSITORY_VARIABLE = "HARNESS_MAVEN_REPOSITORY"
+CERTIFICATES_VARIABLE = "REQUESTS_CA_BUNDLE"
+_REFUSES_ACCESS = (401, 403, 407)
 _PARALLEL = 4
 _ATTEMPTS = 2
 _TIMEOUT_SECONDS = 20
@@ -108,10 +112,20 @@ class Downloads:
         for left in reversed(range(_ATTEMPTS)):
             try:
                 with self._context(progress) as context:
-                    return question(context)
+                    answer = question(context)
+                    if failed := _resolver_of(context).failed:
+                        raise failed[0]
+                    return answer
             except requests.RequestException as error:
                 if not left:
                     raise _unreachable(what, self._host, error) from error
+            except ParseError as error:
+                raise HarnessError(
+                    f"{what} is not to be had: {self._host} answers with something that is no Maven file.",
+                    "It may be a page to log in at: see what it answers in a browser, or check the proxy.",
+                ) from error
+            except OSError as error:
+                raise _of_certificates(error) or error from error
             except RuntimeError as error:
                 raise HarnessError(
                     f"{what} is not to be had from {self._host}.",
@@ -127,7 +141,7 @@ class Downloads:
         """
         with scratch(self.cache) as folder:
             yield MavenContext(
-                resolver=PythonResolver(progress_callback=_reporter(progress)),
+                resolver=Repository(_reporter(progress)),
                 repo_cache=folder,
                 local_repos=[],
                 remote_repos={"repository": self._repository},
@@ -161,11 +175,32 @@ def _download(coordinate: str, context: MavenContext) -> Path:
     return Path(context.create_dependency(coordinate).artifact.resolve())
 
 
+def _resolver_of(context: MavenContext) -> Repository:
+    return cast("Repository", context.resolver)  # _context makes no other
+
+
+def missing_files(context: MavenContext) -> frozenset[str]:
+    """Return the names of the files that were asked for in a context and that the repository does not have."""
+    return frozenset(_resolver_of(context).missing)
+
+
 def _unreachable(what: str, host: str, error: requests.RequestException) -> HarnessError:
+    status = error.response.status_code if error.response is not None else 0
+    remedy = f"Check the network, or name a mirror in {REPOSITORY_VARIABLE}"
+    if status in _REFUSES_ACCESS:
+        remedy = f"Check the login in {REPOSITORY_VARIABLE}, or the proxy"
     return HarnessError(
         f"{what} could not be fetched from {host}: {_reason(error)}.",
-        f"Check the network, or name a mirror in {REPOSITORY_VARIABLE}; "
-        "with a filled cache, --offline needs no network.",
+        f"{remedy}; with a filled cache, --offline needs no network.",
+    )
+
+
+def _of_certificates(error: OSError) -> HarnessError | None:
+    """Return the error for certificates that are not where a variable says; None for any other error."""
+    if error.errno is not None or "certificate" not in str(error):
+        return None
+    return HarnessError(
+        f"The certificates cannot be read: {error}.", f"Name a file that is there in {CERTIFICATES_VARIABLE}."
     )
 
 
@@ -190,8 +225,14 @@ def _put(staged: Path, target: Path) -> Path:
 
 
 def _checked_address(address: str) -> str:
-    if urlsplit(address).scheme not in ("http", "https"):
-        raise HarnessError(f"{address!r} is not a repository's address.", "It begins with http:// or https://.")
+    try:
+        is_one = urlsplit(address).scheme in ("http", "https") and bool(urlsplit(address).hostname)
+    except ValueError:
+        is_one = False
+    if not is_one:  # it is not quoted: it may hold a password
+        raise HarnessError(
+            f"{REPOSITORY_VARIABLE} does not name a repository's address.", "It begins with http:// or https://."
+        )
     return address.rstrip("/")
 
 
@@ -199,7 +240,9 @@ def _reason(error: requests.RequestException) -> str:
     if isinstance(error, requests.Timeout):
         return f"no answer within {_TIMEOUT_SECONDS} s"
     if isinstance(error, requests.exceptions.SSLError) and "certificate verify failed" in str(error):
-        return "its certificate is not trusted (who signs it is to be in the file that REQUESTS_CA_BUNDLE names)"
+        return f"its certificate is not trusted (who signs it is to be in the file that {CERTIFICATES_VARIABLE} names)"
+    if isinstance(error, requests.HTTPError):
+        return str(error)
     return "the connection failed" if isinstance(error, requests.ConnectionError) else type(error).__name__
 
 

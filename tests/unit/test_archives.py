@@ -1,7 +1,9 @@
 """Archives of others: what is taken into memory is bounded, whatever their lists say."""
 
+import struct
 import tracemalloc
 import zipfile
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -76,3 +78,35 @@ def test_an_entry_that_is_empty_by_its_list_and_has_content_is_damaged(tmp_path)
         archive.getinfo("a").file_size = 0
         with pytest.raises(HarnessError, match="damaged at a"):
             read_entry(archive, "a")
+
+
+def jar_of(path: Path, **entries: str) -> bytes:
+    with zipfile.ZipFile(path, "w") as made:
+        for name, content in entries.items():
+            made.writestr(name, content)
+    return path.read_bytes()
+
+
+def test_a_jar_in_which_two_readers_may_find_two_lists_of_entries_is_refused(tmp_path: Path) -> None:
+    """Java's reader goes back to an earlier end where the last one does not fit; Python's takes the last."""
+    path = tmp_path / "kafka-raft.jar"
+    whole = jar_of(path, one="1")
+    open_archive(path).close()
+    mark = whole.rindex(b"PK\x05\x06")
+    for other in (
+        whole + b"more",
+        b"before" + whole,
+        whole + whole[mark:],
+        whole[: mark + 16] + struct.pack("<L", 1) + whole[mark + 20 :],
+        whole[:-2] + b"\x07\x00",
+    ):
+        path.write_bytes(other)
+        with pytest.raises(HarnessError, match=r"is refused: its list of entries|is not a jar"):
+            open_archive(path)
+
+
+def test_a_jar_may_have_a_comment(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "a.jar", "w") as made:
+        made.writestr("x", "y")
+        made.comment = b"made on a Sunday"
+    open_archive(tmp_path / "a.jar").close()

@@ -56,7 +56,7 @@ def test_a_kafka_in_which_a_jar_is_another_is_not_gone_on_with(build, place, too
 
 def test_a_kafka_that_moved_is_missed_where_it_was(build, place, toolbox):
     shutil.move(place, place.with_name("elsewhere"))
-    with pytest.raises(HarnessError, match="is not an unpacked Kafka"):
+    with pytest.raises(HarnessError, match="does not exist"):
         kafka_of(build, Request(), toolbox)
 
 

@@ -118,7 +118,7 @@ def test_the_version_is_that_of_the_installation(harness):
         (("rollout", "--rehearse", "finalised"), "Features are finalised last"),
         (("rollout", "--order", "controller-first"), "or write brokers-first or controllers-first"),
         (("rollout", "--base-kafka", "2.8.2", "--kafka", "3.9.2"), "Nodes of Kafka 2.8 cannot be run in mode kraft"),
-        (("verify", "--base-dist", "nowhere"), "nowhere is not an unpacked Kafka"),
+        (("verify", "--base-dist", "nowhere"), "nowhere does not exist"),
         (("plan", "turn3"), "Did you mean turn"),
         (("run", "."), "is no run directory"),
         (("judge", "."), "is no run directory"),

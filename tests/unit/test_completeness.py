@@ -137,8 +137,11 @@ def test_of_a_release_that_is_not_locked_nobody_knows_what_it_lacks(tmp_path):
 def test_other_peoples_jars_in_two_versions_are_only_named_and_those_for_several_systems_are_none(libs):
     for name in ("netty-epoll-4.1.1.Final.jar", "netty-epoll-4.1.1.Final-linux-x86_64.jar", "log4j-1.2-api-2.25.3.jar"):
         write_jar({"x": b""}, libs / name)
+    write_jar({"com/yammer/Meter.class": b""}, libs / "metrics-core-2.2.0.jar")
+    write_jar({"io/dropwizard/Meter.class": b""}, libs / "metrics-core-4.1.12.1.jar")  # another maker's module
     assert in_two_versions(unpacked_distribution(libs.parent)) == ()
-    write_jar({"x": b""}, libs / "jetty-9.10.jar")
+    for name in ("jetty-9.4.jar", "jetty-9.10.jar"):
+        write_jar({"org/jetty/Server.class": b""}, libs / name)
     assert in_two_versions(unpacked_distribution(libs.parent)) == (("jetty-9.10.jar", "jetty-9.4.jar"),)
     check(libs)
     side = Side(libs.parent, "3.9.1")

@@ -19,6 +19,20 @@ PINS = Pins(
 )
 
 
+class Named(str):
+    """An artifact by its coordinate."""
+
+    __slots__ = ()
+
+    @property
+    def artifactId(self):  # noqa: N802 - as the library has it
+        return self.split(":")[1]
+
+    @property
+    def version(self):
+        return self.rpartition(":")[2]
+
+
 class Repository:
     """A repository in which the log binding's POM manages another version of Kafka's clients.
 
@@ -27,20 +41,27 @@ class Repository:
 
     offline = False
 
-    def __init__(self, log4j=""):
+    def __init__(self, log4j="", missing=()):
+        self.missing = {*missing}
         self.log4j = [f"org.example:log4j-core:jar:{log4j}"] if log4j else []
 
     def ask(self, what, question):
         def resolve(roots):
             managed = "3.8.0" if any("log-binding" in root for root in roots) else "4.0.2"
             names = [*roots, f"org.apache.kafka:kafka-clients:jar:{managed}", *self.log4j]
-            return [SimpleNamespace(artifact=name) for name in names], []
+            return [SimpleNamespace(artifact=Named(name)) for name in names], []
 
-        resolver = SimpleNamespace(resolve=resolve)
+        resolver = SimpleNamespace(resolve=resolve, missing=self.missing)
         return question(SimpleNamespace(resolver=resolver, create_dependency=lambda coordinate: coordinate))
 
     def pin_all(self, wanted):
         return tuple(Artifact(coordinate, "ab" * 32, 1, purpose) for coordinate, purpose in wanted)
+
+
+def test_a_module_of_which_nobody_knows_what_it_needs_is_not_locked_as_if_it_needed_nothing():
+    lacking = Repository(missing=["kafka-clients-4.0.2.pom", "elsewhere-1.pom"])
+    with pytest.raises(HarnessError, match=r"lacks kafka-clients-4\.0\.2\.pom, so that nobody knows"):
+        resolve_lock("4.0.2", PINS, lacking)
 
 
 def test_the_log_binding_changes_no_version_of_what_the_broker_depends_on():

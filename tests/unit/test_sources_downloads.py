@@ -23,6 +23,7 @@ class Repository:
         self.files: dict[str, bytes] = {}
         self.requests: list[str] = []
         self.cut = False
+        self.answers: dict[str, list[int]] = {}  # statuses before the file itself, by its path
         outer = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -30,6 +31,11 @@ class Repository:
                 path = self.path.lstrip("/")
                 outer.requests.append(path)
                 content = outer.files.get(path)
+                if outer.answers.get(path):
+                    self.send_response(outer.answers[path].pop(0))
+                    self.send_header("Content-Length", "0")
+                    self.end_headers()
+                    return
                 self.send_response(404 if content is None else 200)
                 self.send_header("Content-Length", str(len(content or b"")))
                 self.end_headers()
@@ -133,6 +139,57 @@ def test_a_repository_that_does_not_answer_is_named_without_its_password(tmp_pat
     assert "secret" not in str(caught.value)
 
 
+def test_a_busy_repository_is_asked_again_and_one_that_refuses_is_told_of_by_its_answer(tmp_path, repository):
+    artifact = pinned("one", b"content")
+    repository.files[artifact.path] = b"content"
+    repository.answers[artifact.path] = [503, 503]
+    assert Downloads(tmp_path / "busy", repository.address).fetch(artifact).read_bytes() == b"content"
+    repository.answers[artifact.path] = [403] * 9
+    with pytest.raises(HarnessError, match=r"could not be fetched from .*: it answered 403\..*Check the login"):
+        Downloads(tmp_path / "refused", repository.address).fetch(artifact)
+
+
+def pom(artifact: str, *needs: str) -> bytes:
+    needed = "".join(
+        f"<dependency><groupId>a.b</groupId><artifactId>{each}</artifactId><version>1.0</version></dependency>"
+        for each in needs
+    )
+    return (
+        f"<project><modelVersion>4.0.0</modelVersion><groupId>a.b</groupId><artifactId>{artifact}</artifactId>"
+        f"<version>1.0</version><dependencies>{needed}</dependencies></project>"
+    ).encode()
+
+
+def resolved(context) -> list[str]:
+    found, behind = context.resolver.resolve([context.create_dependency("a.b:one:jar:1.0")])
+    return sorted(each.artifact.artifactId for each in (*found, *behind))
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # the library leaves answers unread
+def test_one_answer_that_a_repository_failed_to_give_takes_no_dependency_away(tmp_path, repository):
+    """The library would resolve the module as if it needed nothing."""
+    for name, needs in (("one", ["two"]), ("two", ["three"]), ("three", [])):
+        repository.files[f"a/b/{name}/1.0/{name}-1.0.pom"] = pom(name, *needs)
+    path = "a/b/two/1.0/two-1.0.pom"
+    repository.answers[path] = [503, 503]
+    assert Downloads(tmp_path, repository.address).ask("one", resolved) == ["one", "three", "two"]
+    repository.answers[path] = [503] * 9
+    with pytest.raises(HarnessError, match="it answered 503"):
+        Downloads(tmp_path, repository.address).ask("one", resolved)
+
+
+def test_a_page_in_place_of_a_file_of_mavens_is_named(tmp_path, repository):
+    repository.files["a/b/one/1.0/one-1.0.pom"] = b"<html><p>Log in"
+    with pytest.raises(HarnessError, match="answers with something that is no Maven file"):
+        Downloads(tmp_path, repository.address).ask("one", resolved)
+
+
+def test_certificates_that_are_not_there_are_named_with_their_variable(tmp_path, monkeypatch):
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(tmp_path / "gone.pem"))
+    with pytest.raises(HarnessError, match=r"certificates cannot be read: .*gone\.pem.*REQUESTS_CA_BUNDLE"):
+        Downloads(tmp_path, "https://127.0.0.1:9").fetch(pinned("one", b"x"))
+
+
 def test_an_artifact_that_the_repository_lacks_is_named(tmp_path, repository):
     with pytest.raises(HarnessError, match=r"a\.b:one:jar:1\.0 is not to be had from 127\.0\.0\.1"):
         Downloads(tmp_path, repository.address).fetch(pinned("one", b"x"))
@@ -180,10 +237,13 @@ def test_the_environment_names_a_repository_and_an_argument_overrules_it(tmp_pat
     assert Downloads(tmp_path / "b", repository.address).fetch(artifact).is_file()
 
 
-@pytest.mark.parametrize("address", ["ftp://somewhere", "somewhere", "file:///etc"])
-def test_only_web_addresses_are_repositories(tmp_path, address):
-    with pytest.raises(HarnessError, match="not a repository's address"):
+@pytest.mark.parametrize(
+    "address", ["ftp://somewhere", "me:secret@somewhere", "file:///etc", "https://[bad", "https://"]
+)
+def test_only_web_addresses_are_repositories_and_none_is_told(tmp_path, address):
+    with pytest.raises(HarnessError, match="does not name a repository's address") as caught:
         Downloads(tmp_path, address)
+    assert "secret" not in str(caught.value)
 
 
 def test_pinning_records_what_came(tmp_path, repository):

@@ -157,7 +157,16 @@ def test_a_repository_may_be_named_from_where_the_user_is(kafka, tmp_path, monke
     monkeypatch.chdir(kafka.parent)
     for ref in ("3.9.1", commit):
         tree = GitSource(kafka.name, ref).checkout(tmp_path / ref)
-        assert (tree.commit, tree.description) == (commit, f"{ref} of kafka")
+        told = f"{ref} of kafka, commit {commit[:12]}, of which the raft module was built"
+        assert (tree.commit, tree.description) == (commit, told)
+
+
+def test_a_checkout_whose_sources_lead_elsewhere_is_refused(kafka, tmp_path):
+    (kafka / "raft" / "src" / "generated").symlink_to(tmp_path)
+    git(kafka, "add", "-A")
+    git(kafka, "commit", "-qm", "a link")
+    with pytest.raises(HarnessError, match="has the symbolic link raft/src/generated, which may lead anywhere"):
+        GitSource(str(kafka), git(kafka, "rev-parse", "HEAD")).checkout(tmp_path / "tree")
     assert git(kafka, "status", "--porcelain") == ""
 
 

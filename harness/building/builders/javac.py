@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.base.errors import NotOnThisHostError
+from harness.base.errors import HarnessError, NotOnThisHostError
 from harness.building.builders.base import BuildHost, builder
 from harness.building.compiling import Builder, Compilation, run_compiler
 from harness.building.java_programs import QUICK
@@ -44,8 +44,11 @@ def javac(host: BuildHost, _held: ExitStack) -> Javac:
     """Return the first javac that compiles for the host's target: of --java-home, $JAVA_HOME, PATH."""
     tried = []
     for home in jdk_homes(host.toolbox.java_home):
-        found = Javac(runtime_at(home))
-        if _compiles(found, host.target):
+        try:
+            found = Javac(runtime_at(home))
+        except HarnessError:  # of another machine, say: another one may do
+            found = None
+        if found and _compiles(found, host.target):
             return found
         tried.append(str(home))
     where = f"these do not compile for Java {host.target}: {', '.join(tried)}" if tried else "none has a javac"
