@@ -80,7 +80,7 @@ def load_claims(path: Path) -> ClaimSet:
     except OSError as error:
         raise HarnessError(
             f"The claims file {path} cannot be read: {error.strerror}.",
-            "Name another by --claims, or `--claims none` to judge without claims.",
+            "Name another by --claims; a verification takes `--claims none` as well, to judge without any.",
         ) from error
     return parse_claims(content, str(path))
 

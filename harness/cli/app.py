@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import logging
 import os
 import signal
@@ -106,6 +107,9 @@ def main() -> None:
     """Run the command line; exits the process."""
     for ending in _ENDING_SIGNALS:  # a shell's background jobs start with SIGINT ignored
         signal.signal(ending, _terminate)
+    for stream in (sys.stdout, sys.stderr):  # of an encoding that lacks the signs that are printed
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     sys.unraisablehook = _raise_again
     logging.getLogger().addHandler(logging.NullHandler())  # py4j would print an interruption's traceback
     with github.guarded():

@@ -7,11 +7,11 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import IO, Annotated, Any, Literal
 
 import typer
 from rich.console import Console
@@ -98,14 +98,30 @@ Jobs = Annotated[int, typer.Option("--jobs", min=1, max=16, help="Clusters side 
 Offline = Annotated[bool, typer.Option("--offline", help="Use only what the cache holds; never use the network.")]
 
 
+class _ToWhomeverReads(Console):
+    """A console that goes on when nobody reads any more: the exit code is the answer, and 1 would mean HOLD."""
+
+    def on_broken_pipe(self) -> None:
+        """Have all later output go nowhere."""
+        self.quiet = True
+        _say_no_more(self.file)
+
+
+def _say_no_more(stream: IO[str]) -> None:
+    with suppress(OSError, ValueError):  # no descriptor: then nothing is flushed at the end either
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
+
+
 def console() -> Console:
     """Return the console for results: stdout, unless a document alone is to stand there."""
-    return errors() if _shown["document"] else Console(soft_wrap=True, highlight=False, markup=False)
+    return errors() if _shown["document"] else _ToWhomeverReads(soft_wrap=True, highlight=False, markup=False)
 
 
 def errors() -> Console:
     """Return the console for errors (stderr)."""
-    return Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
+    return _ToWhomeverReads(stderr=True, soft_wrap=True, highlight=False, markup=False)
 
 
 def reporter() -> Reporter:
@@ -115,7 +131,10 @@ def reporter() -> Reporter:
 
 def print_document(text: str) -> None:
     """Print on stdout what is to stand there alone."""
-    print(text, end="")
+    try:
+        print(text, end="", flush=True)
+    except BrokenPipeError:
+        _say_no_more(sys.stdout)
 
 
 def print_record(path: Path) -> None:
@@ -142,8 +161,10 @@ def toolbox_of(run_dir: Path) -> Toolbox:
 def hold(folder: Path) -> None:
     """Own a folder until the command ends; what a killed harness left half-written there is removed first.
 
-    Raises HarnessError when another harness has it.
+    Raises HarnessError when another harness has it, or when it is none.
     """
+    if not folder.exists():
+        raise HarnessError(f"{folder} does not exist.", "Check the path.")
     _held.enter_context(owned(folder))
     RunDirectory(folder).remove_unfinished()
 

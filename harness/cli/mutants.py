@@ -13,12 +13,12 @@ from harness.cli import common
 from harness.cli.common import Jobs, Offline
 from harness.cli.helptext import help_text
 from harness.model.detection import Ground, Part
-from harness.model.request import Request, located
+from harness.model.request import Request, located, suite_of
 
 _MUTANTS_HELP = help_text(
     "What notices jars that are wrong on purpose? Exit 1 when one survives without a written reason.",
-    "Each jar is verified as anybody's, up to its first HOLD. `--out` of an earlier table goes on with it: what was "
-    "found of the same jar by the same rules stands.",
+    "Each jar is verified like any given jar, until its first HOLD. With the `--out` of an earlier call, results of "
+    "the same jar under the same rules are kept, and the rest is run.",
     examples=(
         ("harness mutants", "what anybody's jar may do, and fixes of upstream reversed"),
         ("harness mutants tests/mutants/series", "the shipped series with one line wrong"),
@@ -51,7 +51,7 @@ Simulate = Annotated[
 ]
 Seeds = Annotated[int, typer.Option("--seeds", min=1, help="As for `harness verify`.")]
 _SEEDS = Request().seeds
-Times = Annotated[int, typer.Option("--times", min=1, help="How often a size must be noticed, of as many times.")]
+Times = Annotated[int, typer.Option("--times", min=1, help="How many times each size is run; each must notice it.")]
 TableOut = Annotated[
     Path | None,
     typer.Option("--out", help="Folder to make, or to go on with; `out/<time>-…` if not given.", show_default=False),
@@ -86,6 +86,7 @@ def mutants(
     left_out, read = _parts(without), load_mutants(folder, only or ())
     asked = Request(series=series, builder=builder, jobs=jobs, offline=offline, simulate=simulate, seeds=seeds)
     request = _request(replace(asked, scenarios=tuple(scenario or ())), suite)
+    _check_suite(request, suite)
     made = _table_dir(out, "mutants", RESULTS)
     found = detect(
         read, Workshop(made, read.ground, request, common.toolbox(offline=offline), common.reporter()), left_out
@@ -111,10 +112,18 @@ def power(
 
     templates = load_growing(folder, only or ())
     request = _request(Request(builder=builder, jobs=jobs, offline=offline), suite)
+    _check_suite(request, suite)
     made = _table_dir(out, "power", RESULTS)
     workshop = Workshop(made, Ground.STOCK, request, common.toolbox(offline=offline), common.reporter())
     common.console().print(curve(measure(templates, workshop, times)), soft_wrap=True)
     return 0
+
+
+def _check_suite(request: Request, suite: str) -> None:
+    """Raise HarnessError for a suite or a scenario that is not there, before anything is made."""
+    from harness.scenario.registry import load_all, select  # the scenarios load what runs need
+
+    select(load_all(), request.scenarios, suite or suite_of(request, of_series=False), request.seeds)
 
 
 def _request(request: Request, suite: str) -> Request:

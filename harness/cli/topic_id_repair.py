@@ -27,12 +27,13 @@ _PLAN_HELP = help_text(
     ),
 )
 _REPAIR_HELP = help_text(
-    "Carry out the part of a plan that is next: that in ZooKeeper, or that of the broker of this host, which is down.",
+    "Carry out the next part of a plan: the part in ZooKeeper, or the part for the stopped broker on this host.",
     "Where the plan puts ids back, that comes first: the disks of every broker, which --config and --merge name, are "
     "compared with them before and afterwards. Where it deletes files, --config names the broker that is down. Without "
     "--apply it only says what it would do. Before anything changes it is copied to --backup, with its SHA-256; each "
-    "change is in the journal there before it is made. Cut short, the same command goes on. It refuses what is not "
-    "safe now: a broker that runs, one whose turn it is not, unclean elections, partitions that nobody leads.",
+    "change is in the journal there before it is made. If it is interrupted, give the same command again. It refuses "
+    "what is not safe now: a broker that runs, one whose turn it is not, unclean elections, partitions without a "
+    "leader.",
     examples=(
         (
             "harness topic-ids repair plan.json --merge broker-1.jsonl --merge broker-2.jsonl --backup backup --apply",

@@ -74,7 +74,9 @@ class Request:
     )
     waivers: Path | None = option(None, "--waivers", "A waivers.toml: known differences, with reason and expiry.")
     config: Path | None = option(
-        None, "--config", "Your own server properties: they override every node's; a scenario's override them."
+        None,
+        "--config",
+        "Your own server properties, for every node; a scenario's override them, a rollout's do not.",
     )
     arms: tuple[str, ...] = option((), "--arms", "Only these arms, by name or role: base,patched-on.", commas=True)
     scenarios: tuple[str, ...] = option((), "--scenario", "Only this scenario; can be repeated.", short="-k")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from harness.base.text import counted
 from harness.model.events import ClientSeconds
 from harness.report.timeline import of_kind
 from harness.rundir.journal import Entry
@@ -96,9 +97,10 @@ def _answers(line: ClientLine, top: int, y: float, x: Callable[[float], float]) 
     failed = tuple(x(line.start + second + 0.5) for second, count in enumerate(line.failed) if count)
     silent = sum(not count for count in line.acknowledged[:-1])
     most = max(line.acknowledged, default=0)
-    title = f"{line.name}: {sum(line.acknowledged)} answers, at most {most} a second, {silent} seconds without any"
+    without = f"{counted(silent, 'second')} without any"
+    title = f"{line.name}: {sum(line.acknowledged)} answers, at most {most} a second, {without}"
     if failed:
-        title += f", {sum(line.failed)} failures in {len(failed)} seconds"
+        title += f", {counted(sum(line.failed), 'failure')} in {counted(len(failed), 'second')}"
     area = _steps(values, floor, x, min, closed=True, end=line.end)
     return Strip(line.name, y, STRIP, area, "", f"{top}/s", title, failed)
 

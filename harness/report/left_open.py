@@ -88,7 +88,7 @@ def _left_with(gaps: Sequence[AuditAnswer]) -> str:
     cases = Counter(_loss(each.detail) for each in gaps)
     ((loss, first), *others) = sorted(cases.items(), key=lambda case: [*_LEFT_WITH.values(), _ELSE].index(case[0]))
     told = [f"in {counted(first, 'case')} the candidate {loss}", *(f"in {many} it {each}" for each, many in others)]
-    shown = f"{counted(len(gaps), 'gap')} found in its source, which no claim promises to close"
+    shown = f"{counted(len(gaps), 'open case')} found in its source, which no claim promises to close"
     return f"{listed(told)}: {shown} ({listed([each.question for each in gaps], _MOST_NAMES)})"
 
 

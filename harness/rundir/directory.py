@@ -38,6 +38,7 @@ from harness.rundir.parts import (
     UpgradeFolder,
 )
 
+_NIGHT = "night.json"  # harness.nightly.folder
 _BEGIN = "Begin with `harness verify`, or with `harness build --out DIR`."
 _JUDGE_AGAIN = "Run `harness judge` again."
 # What a verdict rests on, in the order in which the stages write it.
@@ -273,6 +274,13 @@ class RunDirectory:
         return f"Remove {remove}, and have it built again: {self.resume_command}" if self.request.exists else _BEGIN
 
     def _no_run_directory(self, lacks: str) -> HarnessError:
+        if not self.path.exists():
+            return HarnessError(f"{self.path} does not exist.", _BEGIN)
+        if (self.path / _NIGHT).is_file():
+            return HarnessError(
+                f"{self.path} is a night, which holds a run directory for each of its verifications.",
+                f"Name one of these; the night's pages are made by: harness merge {self.path} --out FOLDER",
+            )
         begun = lacks != "request.json" and self.request.exists
         resume = f"Its build was cut short. Go on with: {self.resume_command}"
         return HarnessError(f"{self.path} is no run directory: it has no {lacks}.", resume if begun else _BEGIN)

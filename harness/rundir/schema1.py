@@ -21,6 +21,7 @@ T = TypeVar("T")
 
 ARM_OF_ROLL = "roll"
 _WHEN = ("before", "after")
+_REHEARSED = re.compile(r"\brehearsals/([\w.-]+)/(?=nodes/)")
 _OUTCOME = re.compile(r"[A-Z]+(?:\(\w+\))?")
 # What a function of this module raises when its document is not what schema 1 knows.
 _DAMAGED = (AttributeError, IndexError, KeyError, TypeError, ValueError, RecursionError)
@@ -64,6 +65,7 @@ def proof(document: Any) -> Any:
 
 def findings(document: Any) -> Any:
     """findings.json of the log diff."""
+    document = in_its_run(document)
     return [{**contrast, "findings": [_finding(each) for each in contrast["findings"]]} for contrast in document]
 
 
@@ -200,6 +202,17 @@ def node_logs(document: Any) -> Any:
         "files": [_in_its_run(path, name) for path in document["files"]],
         "phases": [{**each, "name": once} for each in document["phases"]],
     }
+
+
+def in_its_run(document: Any) -> Any:
+    """A record in which paths of logs of what was a rehearsal are those of the run that it became."""
+    if isinstance(document, str):
+        return _REHEARSED.sub(rf"runs/\1/{ARM_OF_ROLL}/1/", document, count=1)
+    if isinstance(document, list):
+        return [in_its_run(each) for each in document]
+    if isinstance(document, dict):
+        return {in_its_run(name): in_its_run(value) for name, value in document.items()}
+    return document
 
 
 def _in_its_run(path: str, name: str) -> str:
@@ -355,6 +368,7 @@ def _renamed(document: Mapping[str, Any], **names: str) -> dict[str, Any]:
 RECORDS: Mapping[str, Callable[[Any], Any]] = {
     "proof/*/proof.json": proof,
     "logs/findings.json": findings,
+    "logs/totals.json": in_its_run,
     "history.json": sparklines,
     "request.json": request,
     "setup.json": setup,

@@ -97,6 +97,9 @@ def select(known: Scenarios, names: Sequence[str], suite: str, seeds: int = 1) -
 
     The suite of chaos is as long as it is asked to be: so many `seeds`.
     """
+    suites = {CHAOS, *(each for scenario in known.values() for each in scenario.suites)}
+    if (suite or not names) and suite not in suites:
+        raise HarnessError(unknown("suite", suite, suites))
     if suite == CHAOS and not names:
         names = seeded(range(FIRST_SEED, FIRST_SEED + seeds))
     for name in names:
@@ -104,9 +107,6 @@ def select(known: Scenarios, names: Sequence[str], suite: str, seeds: int = 1) -
             raise HarnessError(unknown("scenario", name, known))
     if names:
         return [known[name] for name in dict.fromkeys(names)]
-    suites = {CHAOS, *(suite for scenario in known.values() for suite in scenario.suites)}
-    if suite not in suites:
-        raise HarnessError(unknown("suite", suite, suites))
     return [scenario for scenario in known.values() if suite in scenario.suites]
 
 

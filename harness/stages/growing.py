@@ -13,6 +13,7 @@ from harness.base.errors import HarnessError, unknown
 from harness.base.files import write_text
 from harness.base.toml import only_keys, text, texts
 from harness.kafka.patching import Patch, load_patch
+from harness.stages.mutant_folder import IN_A_CLONE
 
 FILE = "growing.toml"
 GAP = "@SIZE@"
@@ -51,6 +52,8 @@ class Growing:
 def load_growing(folder: Path, only: Sequence[str] = ()) -> tuple[Growing, ...]:
     """Read a folder of templates, or of it only the kinds that are named. Raises HarnessError for what is wrong."""
     path = folder / FILE
+    if not folder.exists():
+        raise HarnessError(f"{folder} does not exist.", IN_A_CLONE)
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
         known = {kind: _growing(kind, table, folder) for kind, table in document.items()}

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from harness.audit.claims_file import ClaimSet, load_claims
 from harness.base.errors import HarnessError
+from harness.building.builders.base import check_builder
 from harness.building.given import check_raft_jar
 from harness.cluster.config import load_overlay
 from harness.kafka.completeness import check_whole, in_two_versions, lacking_others
@@ -54,6 +55,8 @@ def read_inputs(request: Request, toolbox: Toolbox) -> Inputs:
     """
     _check_duration("--soak", request.soak)
     _check_duration("--simulate", request.simulate)
+    check_builder(request.builder)
+    _check_sources(request)
     sides = read_sides(request, toolbox)
     candidate = sides.candidate
     file = _claims_file(request, candidate)
@@ -68,6 +71,19 @@ def read_inputs(request: Request, toolbox: Toolbox) -> Inputs:
     suspected = _suspected(request, setup, candidate.version)
     found = Inputs(sides, claims, scenarios, setup, kind, suspected, passed_over)
     return _with_claims_of_suite(found, request)
+
+
+def _check_sources(request: Request) -> None:
+    """Raise HarnessError for a checkout that would be read by nobody, or that is none."""
+    if request.sources is None:
+        return
+    if request.jar is None:
+        raise HarnessError(
+            "--sources is the checkout that --jar was built from, and no --jar is given.",
+            f"To build a checkout: --git {request.sources}@REF.",
+        )
+    if not (request.sources / "raft" / "src" / "main" / "java").is_dir():
+        raise HarnessError(f"{request.sources} has no raft/src/main/java.", "Name the top folder of a Kafka checkout.")
 
 
 def read_sides(request: Request, toolbox: Toolbox) -> Sides:

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.base.errors import HarnessError
+from harness.base.errors import HarnessError, unknown
 from harness.base.toml import only_keys, text, texts
 from harness.kafka.patching import Patch, load_patch
 from harness.model.detection import Expected, Ground
+
+IN_A_CLONE = "The shipped ones are in a clone of the harness: call it at the top of one, or name a folder of your own."
 
 FILE = "mutants.toml"
 _REASONS = ("unreachable", "survives")
@@ -46,14 +48,17 @@ def load_mutants(folder: Path, only: Sequence[str] = ()) -> MutantFolder:
     without a patch, and for a name that is not there.
     """
     names = sorted(path.stem for path in folder.glob("*.patch"))
+    if not folder.exists():
+        raise HarnessError(f"{folder} does not exist.", IN_A_CLONE)
     if not names:
         raise HarnessError(f"{folder} holds no *.patch.", f"Name a folder of patches with a {FILE}.")
     ground, expected = _described(folder / FILE)
     if odd := sorted({*names} ^ {*expected}):
         lacks = "lacks" if odd[0] in names else "describes, without a patch,"
         raise HarnessError(f"{folder / FILE} {lacks} {', '.join(odd)}.", "Each mutant has a patch and a table.")
-    if unknown := sorted({*only} - {*names}):
-        raise HarnessError(f"{folder} has no mutant {', '.join(unknown)}.", f"Choose among {', '.join(names)}.")
+    for name in only:
+        if name not in names:
+            raise HarnessError(unknown("mutant", name, names))
     chosen = [name for name in names if not only or name in only]
     return MutantFolder(ground, tuple(Mutant(load_patch(folder, f"{name}.patch"), expected[name]) for name in chosen))
 

@@ -502,7 +502,7 @@ def test_javac_is_missed_where_there_is_none(tmp_path):
 
 
 def test_an_unknown_builder_is_answered_with_the_known_ones(tmp_path):
-    with pytest.raises(HarnessError, match=r"no builder 'maven'.*auto, gradle-container, javac, ecj, gradle-full"):
+    with pytest.raises(HarnessError, match=r"named 'maven'.*auto, ecj, gradle-container, gradle-full, javac"):
         host_compiler("maven", host_of(tmp_path))
 
 

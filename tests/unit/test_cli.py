@@ -125,7 +125,7 @@ def test_the_version_is_that_of_the_installation(harness):
         (("diff", "."), "a second folder to compare it with. Name two folders of logs: harness diff . OTHER"),
         (("diff", ".", "--candidate-repeats-dir", "x"), "--candidate-repeats-dir goes with two folders of logs"),
         (("diff", "gone.log", "."), "There is no gone.log"),
-        (("diff", "gone"), "gone is no run directory"),
+        (("diff", "gone"), "gone does not exist"),
         (("diff", ".", "x", "--fail-on", "new,levle"), "No kind of finding is named 'levle'. Did you mean level"),
         (("diff", ".", "x", "--fail-on", ","), "--fail-on names no kind of finding. There are: new, vanished"),
         (("diff", ".", ".", "--out", "/proc/nowhere"), "/proc/nowhere cannot be made"),

@@ -147,7 +147,7 @@ def test_what_is_wrong_with_a_folder_is_named(tmp_path: Path, text: str, patches
 
 
 def test_a_mutant_that_is_asked_for_and_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(HarnessError, match="has no mutant gone"):
+    with pytest.raises(HarnessError, match="No mutant is named 'gone'"):
         load_mutants(folder(tmp_path, described("one"), "one"), ["gone"])
 
 

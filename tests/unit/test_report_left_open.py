@@ -50,15 +50,15 @@ def test_gaps_are_one_sentence_that_leads_with_what_a_user_is_left_with_and_coun
     gaps = [gap("log-again", AGAIN), gap("start", STALE), gap("write-again", AGAIN)]
     assert shown(gaps).summary == (
         "In 1 case the candidate keeps using old values after a change and in 2 it repeats the same step although "
-        "nothing changed: 3 gaps found in its source, which no claim promises to close (log-again, start and "
+        "nothing changed: 3 open cases found in its source, which no claim promises to close (log-again, start and "
         "write-again)."
     )
 
 
 def test_a_gap_of_another_kind_is_counted_too():
     assert shown([gap("read-once", TWICE)]).summary == (
-        "In 1 case the candidate does not do what the source audit looked for: 1 gap found in its source, which no "
-        "claim promises to close (read-once)."
+        "In 1 case the candidate does not do what the source audit looked for: 1 open case found in its source, which "
+        "no claim promises to close (read-once)."
     )
 
 
@@ -98,7 +98,7 @@ def test_of_more_than_fit_the_sentence_counts_all_and_the_rest_is_counted():
     gaps = [gap(f"start-{number}", STALE) for number in range(5)]
     found = shown(gaps, most=2)
     assert (len(found.items), found.hidden) == (2, 3)
-    assert "5 gaps" in found.summary
+    assert "5 open cases" in found.summary
 
 
 def test_what_the_audit_finds_in_the_shipped_series_is_of_a_kind_that_a_user_is_told():
@@ -108,6 +108,6 @@ def test_what_the_audit_finds_in_the_shipped_series_is_of_a_kind_that_a_user_is_
     found = [answer(question, graph_of(parse(files))) for question in questions]
     assert shown([each for each in found if each.standing == "gap"]).summary == (
         "In 2 cases the candidate keeps using old values after a change and in 2 it repeats the same step although "
-        "nothing changed: 4 gaps found in its source, which no claim promises to close (every-update-refreshes, "
+        "nothing changed: 4 open cases found in its source, which no claim promises to close (every-update-refreshes, "
         "every-truncation-refreshes, refresh-only-on-change and log-only-on-change)."
     )

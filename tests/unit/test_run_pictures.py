@@ -108,7 +108,7 @@ def test_the_last_second_of_a_client_is_drawn_as_wide_as_it_lasted():
 def test_a_strip_says_in_words_what_it_shows():
     answers, latency = draw(story(with_clients())).strips
     assert (answers.name, answers.top) == ("orders", "31/s")
-    assert answers.title == ("orders: 55 answers, at most 31 a second, 2 seconds without any, 2 failures in 1 seconds")
+    assert answers.title == ("orders: 55 answers, at most 31 a second, 2 seconds without any, 2 failures in 1 second")
     assert len(answers.marks) == 1
     assert latency.title.startswith("Latency, longest 3.0 s")
     assert latency.area.count("M") == 2, "seconds without an answer have no latency"

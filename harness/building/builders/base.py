@@ -11,7 +11,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import TypeVar
 
-from harness.base.errors import HarnessError, NotOnThisHostError
+from harness.base.errors import HarnessError, NotOnThisHostError, unknown
 from harness.building.compiling import Builder
 from harness.toolbox.toolbox import Toolbox
 
@@ -113,10 +113,16 @@ def _tried(kind: BuilderKind, host: BuildHost, held: ExitStack) -> Builder | Non
         return None
 
 
+def check_builder(name: str) -> None:
+    """Raise HarnessError for a builder that is not there."""
+    if name != AUTO:
+        _named(name)
+
+
 def _named(name: str) -> BuilderKind:
     known = builders()
     if name not in known:
-        raise HarnessError(f"There is no builder {name!r}.", f"Choose one of {', '.join((AUTO, *known))}.")
+        raise HarnessError(unknown("builder", name, (AUTO, *known)))
     return known[name]
 
 

@@ -7,7 +7,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from harness.base.text import listed
-from harness.cluster.node import Node
 from harness.scenario.bounds import seconds
 from harness.scenario.refs import NodeRef
 from harness.scenario.steps import Fault
@@ -35,7 +34,7 @@ class Kill(Fault):
         time.sleep(self.after_seconds)
         found = [killable(node, world) for node in self.nodes]
         with ThreadPoolExecutor(len(found)) as at_once:
-            list(at_once.map(Node.kill, found))
+            list(at_once.map(lambda node: node.kill(), found))
 
 
 @fault
