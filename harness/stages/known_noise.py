@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from harness.base.errors import HarnessError
+from harness.base.paths import nearest_existing
 from harness.base.progress import Reporter
 from harness.engine.sealing import check_results
 from harness.kafka.release_lines import line_of
@@ -73,6 +74,8 @@ def learn_noise(folders: Sequence[Path], version: str, out: Path, toolbox: Toolb
     Raises HarnessError for a folder that is no run directory, whose results were changed, or of another release line.
     """
     line = line_of(version).name
+    if not out.parent.is_dir() and (out.parent.exists() or not nearest_existing(out.parent).is_dir()):
+        raise HarnessError(f"{out.parent} is no folder.", "Name a file in a folder by --out.")
     books = []
     for folder in folders:
         reporter.stage(f"learning from {folder}")
