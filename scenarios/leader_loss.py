@@ -12,6 +12,7 @@ from harness.scenario import (
     kill,
     kraft,
     lag_is_described,
+    leads,
     let_pass,
     quorum_is_described,
     release,
@@ -48,6 +49,7 @@ def leader_loss(plan, cluster, observer):
         next_one, *_ = plan.name_voters("leader after it", "first leader or third voter", "third voter or first leader")
         plan.do(start(first))
         plan.guard(is_up(), within="45s")
+        plan.guard(leads(next_one), within="5s")
         plan.do(kill(next_one))
         voter_moves.expect_new_leader(plan, observer, "after_second_kill")
         plan.do(start(next_one))

@@ -173,7 +173,7 @@ def _run() -> int:
     return code if isinstance(code, int) else 0
 
 
-_CANNOT_BE_WRITTEN = (errno.EROFS, errno.ENOTDIR, errno.EEXIST, errno.EISDIR)
+_CANNOT_BE_USED = (errno.EROFS, errno.ENOTDIR)
 
 
 def _tell(error: Exception) -> int:
@@ -185,11 +185,11 @@ def _tell(error: Exception) -> int:
         _print_error(
             "error", f"Permission denied: {error.filename}.", "Give this user the right, or name another place."
         )
-    elif isinstance(error, OSError) and error.errno in _CANNOT_BE_WRITTEN and error.filename:
+    elif isinstance(error, OSError) and error.errno in _CANNOT_BE_USED and error.filename:
         _print_error(
             "error",
-            f"{error.filename} cannot be written: {error.strerror}.",
-            "Name another place: --out for results, XDG_CACHE_HOME for the cache, TMPDIR for temporary files.",
+            f"{error.filename} cannot be used: {error.strerror}.",
+            "Name another place; that of results is --out, of the cache XDG_CACHE_HOME, of temporary files TMPDIR.",
         )
     elif lacks_room(error):
         places = "of the run directory, of the cache (XDG_CACHE_HOME) and of temporary files (TMPDIR)"

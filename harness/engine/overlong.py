@@ -13,6 +13,7 @@ from harness.base.code_lines import line_at
 
 # A timer of no time at all would be none.
 _LEAST_SECONDS = 0.001
+_AGAIN_SECONDS = 5.0
 
 
 class Overlong(BaseException):
@@ -35,6 +36,7 @@ def interrupted_after(seconds: float, factor: Callable[[], float]) -> Iterator[N
         if (left := began + seconds * factor() - time.monotonic()) > 0:
             signal.setitimer(signal.ITIMER_REAL, left)
         else:
+            signal.setitimer(signal.ITIMER_REAL, _AGAIN_SECONDS)  # what cleans up after it may wait for it as well
             raise Overlong(line_at(frame))
 
     before = signal.signal(signal.SIGALRM, look)

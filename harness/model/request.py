@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
@@ -122,7 +123,7 @@ def suite_of(request: Request, *, of_series: bool) -> str:
 def located(request: Request) -> Request:
     """Return the request with absolute paths: it may be gone on with from another folder."""
     return replace(
-        _with_paths(request, lambda path: path.expanduser().absolute()),
+        _with_paths(request, lambda path: Path(os.path.expanduser(path)).absolute()),  # noqa: PTH111 - raises nothing
         git=_located_git(request.git),
         base_git=_located_git(request.base_git),
     )

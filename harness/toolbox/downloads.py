@@ -125,7 +125,9 @@ class Downloads:
                     "It may be a page to log in at: see what it answers in a browser, or check the proxy.",
                 ) from error
             except OSError as error:
-                raise _of_certificates(error) or error from error
+                if found := _of_certificates(error):
+                    raise found from error
+                raise
             except RuntimeError as error:
                 raise HarnessError(
                     f"{what} is not to be had from {self._host}.",

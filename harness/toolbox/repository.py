@@ -10,6 +10,7 @@ import requests
 from jgo.maven import Artifact, PythonResolver
 
 _NOT_THERE = 404
+_NOT_ASKED_SO = (405, 501)  # by who answers no HEAD
 _TIMEOUT_SECONDS = 20
 
 
@@ -28,22 +29,24 @@ class Repository(PythonResolver):
     def download(self, artifact: Artifact) -> Path | None:
         """Fetch a file. Raises requests.RequestException, and RuntimeError for one that is not there."""
         try:
+            for address in artifact.context.remote_repos.values():
+                _check_answer(f"{address}/{artifact.component.path_prefix}/{artifact.filename}")
             return super().download(artifact)
         except requests.RequestException as error:
             self.failed.append(error)
             raise
-        except RuntimeError as error:
+        except RuntimeError:
             self.missing.add(artifact.filename)
-            for address in artifact.context.remote_repos.values():
-                self._check_answer(f"{address}/{artifact.component.path_prefix}/{artifact.filename}", error)
             raise
 
-    def _check_answer(self, address: str, error: RuntimeError) -> None:
-        """Ask once more what a repository answers: the library has not told. Raises requests.HTTPError."""
-        try:
-            with requests.get(address, stream=True, timeout=_TIMEOUT_SECONDS) as answer:
-                if answer.status_code != _NOT_THERE and not answer.ok:
-                    raise requests.HTTPError(f"it answered {answer.status_code}", response=answer) from error
-        except requests.RequestException as failure:
-            self.failed.append(failure)
-            raise
+
+def _check_answer(address: str) -> None:
+    """Ask what a repository has to say of a file: the library tells nothing but that it did not come.
+
+    Raises requests.HTTPError, and RuntimeError for one that is not there.
+    """
+    with requests.head(address, allow_redirects=True, timeout=_TIMEOUT_SECONDS) as answer:
+        if answer.status_code == _NOT_THERE:
+            raise RuntimeError(f"{address} is not there")
+        if not answer.ok and answer.status_code not in _NOT_ASKED_SO:
+            raise requests.HTTPError(f"it answered {answer.status_code}", response=answer)

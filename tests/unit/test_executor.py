@@ -22,7 +22,7 @@ from harness.cluster.probes import Quorum
 from harness.cluster.protocol import Unreachable
 from harness.cluster.runtime.loopback_runtime import OnLoopback
 from harness.cluster.watch import Look
-from harness.engine import executor, read_through, step_runner
+from harness.engine import executor, overlong, read_through, step_runner
 from harness.engine.cancel import Cancellation, RunCancelled
 from harness.model.clients import ClientReport
 from harness.model.events import FaultChanged, HostShort, OutcomeDecided, PhaseStarted, Sampled, StepChanged
@@ -257,15 +257,19 @@ class NeverComesBack:
         self.name, self.description = "own", "own doing"
 
     def perform(self, _world):
-        while True:
-            with suppress(Exception):
-                Event().wait()  # in Python's own library
+        try:
+            while True:
+                with suppress(Exception):
+                    Event().wait()  # in Python's own library
+        finally:
+            Event().wait()  # and again in what is to clean up
 
     sample = perform
 
 
 @pytest.mark.parametrize("step", [do(NeverComesBack()), guard(NeverComesBack()), expect(NeverComesBack())])
-def test_a_step_that_does_not_come_back_ends_with_the_plans_budget_and_says_where_it_was(tmp_path, step):
+def test_a_step_that_does_not_come_back_ends_with_the_plans_budget_and_says_where_it_was(tmp_path, monkeypatch, step):
+    monkeypatch.setattr(overlong, "_AGAIN_SECONDS", 0.1)
     result, *_ = run(tmp_path, step, expect(Looks(True), "later"), budget=0.3)
     assert (result.outcome, result.expectation) == (Outcome.INCONCLUSIVE, "within_budget")
     told = r"longer than its 0\.3 s: “.*own doing.*” did not come back \(.*test_executor.py, line \d+\)"

@@ -25,10 +25,12 @@ RAFT, OTHER, BROKER = "org.apache.kafka.raft.RaftManager", "kafka.server.RaftMan
         (["RaftManager"], [RAFT], {"RaftManager": RAFT}),
         (["o.a.k.r.RaftManager", "o.a.k.raft.RaftManager"], [RAFT], "both"),
         (["RaftManager"], [RAFT, OTHER], {}),
-        (["k.s.RaftManager"], [RAFT, OTHER], {"k.s.RaftManager": OTHER}),
+        (["k.s.RaftManager", "a.b.c.D"], [RAFT, OTHER], {"k.s.RaftManager": OTHER}),
         (["RaftManager"], [RAFT, "RaftManager"], {}),
         ([RAFT], ["RaftManager"], {}),
         ([OTHER, "x.y.z.RaftManager"], [RAFT], {}),
+        (["kafka.server.RaftManager", "org.apache.kafka.raft.Voter"], [f"org.apache.{OTHER}"], {}),  # it has moved
+        (["raft.RaftManager", "server.Broker"], [RAFT], {"raft.RaftManager": RAFT}),
     ],
 )
 def test_a_name_is_short_for_the_one_that_it_is_the_end_of(ours, theirs, found):
@@ -55,11 +57,11 @@ def test_both_sides_are_compared_under_the_full_names_and_the_page_says_so():
     nodes = [
         NodeLogs("logs", arm, 1, 1, "node", (f"{arm}.log",), KAFKA_DEFAULT, (WHOLE_LOG,)) for arm in ("ours", "theirs")
     ]
-    files = {"ours.log": counted("RaftManager", BROKER), "theirs.log": counted(RAFT, "k.s.Broker")}
+    files = {"ours.log": counted("o.a.k.raft.RaftManager", BROKER), "theirs.log": counted(RAFT, "k.s.Broker")}
     logs = under_full_names(CountedLogs(nodes, files, Path("x"), ["before"]), "ours", "theirs")
     assert [list(each.counts["logger"]) for each in logs.files.values()] == [[RAFT, BROKER], [RAFT, BROKER]]
     assert list(logs.left_out) == [
         "before",
-        f"ours abbreviates the names of one logger: RaftManager is taken for {RAFT}.",
+        f"ours abbreviates the names of one logger: o.a.k.raft.RaftManager is taken for {RAFT}.",
         f"theirs abbreviates the names of one logger: k.s.Broker is taken for {BROKER}.",
     ]

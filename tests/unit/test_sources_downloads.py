@@ -27,19 +27,24 @@ class Repository:
         outer = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
+            def do_HEAD(self) -> None:
+                path = self.path.lstrip("/")
+                if outer.answers.get(path):
+                    self.answer(outer.answers[path].pop(0), b"")
+                else:
+                    self.answer(200 if path in outer.files else 404, outer.files.get(path, b""))
+
             def do_GET(self) -> None:
                 path = self.path.lstrip("/")
                 outer.requests.append(path)
-                content = outer.files.get(path)
-                if outer.answers.get(path):
-                    self.send_response(outer.answers[path].pop(0))
-                    self.send_header("Content-Length", "0")
-                    self.end_headers()
-                    return
-                self.send_response(404 if content is None else 200)
-                self.send_header("Content-Length", str(len(content or b"")))
+                content = outer.files.get(path, b"")
+                self.answer(200 if path in outer.files else 404, content)
+                self.wfile.write(content[: -1 if outer.cut else None])
+
+            def answer(self, status: int, content: bytes) -> None:
+                self.send_response(status)
+                self.send_header("Content-Length", str(len(content)))
                 self.end_headers()
-                self.wfile.write((content or b"")[: -1 if outer.cut else None])
 
             def log_message(self, *arguments: object) -> None:
                 pass
@@ -142,7 +147,7 @@ def test_a_repository_that_does_not_answer_is_named_without_its_password(tmp_pat
 def test_a_busy_repository_is_asked_again_and_one_that_refuses_is_told_of_by_its_answer(tmp_path, repository):
     artifact = pinned("one", b"content")
     repository.files[artifact.path] = b"content"
-    repository.answers[artifact.path] = [503, 503]
+    repository.answers[artifact.path] = [503]
     assert Downloads(tmp_path / "busy", repository.address).fetch(artifact).read_bytes() == b"content"
     repository.answers[artifact.path] = [403] * 9
     with pytest.raises(HarnessError, match=r"could not be fetched from .*: it answered 403\..*Check the login"):
@@ -165,13 +170,12 @@ def resolved(context) -> list[str]:
     return sorted(each.artifact.artifactId for each in (*found, *behind))
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # the library leaves answers unread
 def test_one_answer_that_a_repository_failed_to_give_takes_no_dependency_away(tmp_path, repository):
     """The library would resolve the module as if it needed nothing."""
     for name, needs in (("one", ["two"]), ("two", ["three"]), ("three", [])):
         repository.files[f"a/b/{name}/1.0/{name}-1.0.pom"] = pom(name, *needs)
     path = "a/b/two/1.0/two-1.0.pom"
-    repository.answers[path] = [503, 503]
+    repository.answers[path] = [503]
     assert Downloads(tmp_path, repository.address).ask("one", resolved) == ["one", "three", "two"]
     repository.answers[path] = [503] * 9
     with pytest.raises(HarnessError, match="it answered 503"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from harness.base.text import listed
@@ -12,7 +12,7 @@ from harness.scenario.up_or_down import all_down, down
 from harness.scenario.verbs import action
 from harness.scenario.world import World
 
-Known = NodeRef | tuple[NodeRef, ...]
+Known = NodeRef | Sequence[NodeRef] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,9 @@ def _start_all(nodes: Iterable[int], world: World) -> None:
 
 def known(knows: Known) -> tuple[NodeRef, ...]:
     """Return the voters whose right addresses a node is to be configured with, none where it is as it was."""
-    return knows if isinstance(knows, tuple) else (knows,)
+    if knows is None:
+        return ()
+    return tuple(knows) if isinstance(knows, Sequence) else (knows,)
 
 
 def knowing(knows: tuple[NodeRef, ...]) -> str:
