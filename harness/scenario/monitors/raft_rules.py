@@ -13,12 +13,12 @@ from typing import ClassVar
 from harness.cluster.address import Address
 from harness.cluster.cluster import Cluster
 from harness.cluster.conformance.endpoints import PERIODS_IN_FETCH_TIMEOUTS, Unregistered, follow, wrong
-from harness.cluster.conformance.handovers import OrderlyStop, handovers
 from harness.cluster.conformance.history import History, Violation
 from harness.cluster.conformance.leader_rules import silent_seconds
 from harness.cluster.conformance.observations import DiskReplaced, Looked, Place, Said, Transitioned
 from harness.cluster.conformance.reading import LogReader, files_of, metered_of
 from harness.cluster.conformance.rules import violations
+from harness.cluster.conformance.successors import OrderlyStop, waits_for_successors
 from harness.cluster.metadata_log.folder import LogFolder
 from harness.cluster.node import Node, NodeState
 from harness.cluster.watch import Look
@@ -56,7 +56,7 @@ class RaftRules(Monitor):
         self._ended: dict[int, float] = {}
         self._stopping: dict[int, float] = {}
         self._stops: list[OrderlyStop] = []
-        self._handover: float | None = None
+        self._successor: float | None = None
         self._looks: list[Looked] = []
         self._newest: dict[int, Looked] = {}
         self._read_at = 0.0
@@ -124,7 +124,7 @@ class RaftRules(Monitor):
             ]
             ending = {node.id: tuple(LogReader(node.id, _shutdown_log(node)).read_on()) for node in nodes}
             history = History(self._said_by_now, tuple(self._looks), files, True, slow, metered, ending)
-        self._handover = max(handovers(history, self._stops), default=None)
+        self._successor = max(waits_for_successors(history, self._stops), default=None)
         self._report(violations(history))
 
     def _follow_stop(self, node: Node) -> None:
@@ -145,8 +145,8 @@ class RaftRules(Monitor):
     def measures(self) -> Mapping[str, float]:
         """Return how many steps from one state to another were judged, and how long a voter's address was not known."""
         longest = round(self._unregistered.longest, 1)
-        handover = {} if self._handover is None else {"handover_seconds": round(self._handover, 2)}
-        return {"raft_steps_judged": self._steps, "endpoint_unregistered_seconds": longest, **handover}
+        successor = {} if self._successor is None else {"successor_stands_seconds": round(self._successor, 2)}
+        return {"raft_steps_judged": self._steps, "endpoint_unregistered_seconds": longest, **successor}
 
     @property
     def _said_by_now(self) -> Mapping[int, Sequence[Said]]:
