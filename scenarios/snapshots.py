@@ -9,7 +9,6 @@ from harness.scenario import (
     kill,
     kraft,
     leads,
-    quorum_is_described,
     remove_controller,
     scenario,
     sees_topic,
@@ -66,6 +65,5 @@ def snapshots(plan, cluster, observer):
         plan.expect(has_new_leader(), within=voter_moves.AN_ELECTION, named="restored_voter_leads")
         plan.do(create_topics("last", 1))
         plan.expect(sees_topic(observer, "last-0"), within="15s", named="metadata_goes_on")
-        plan.expect(quorum_is_described(), within="10s", named="quorum_is_described")
     with plan.phase("nothing happens"):
         plan.measure("idle", "20s")

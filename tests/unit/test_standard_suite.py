@@ -103,7 +103,6 @@ ASKED = {
         stop wipe start: whole after_log_was_cut
         kill: restored_voter_leads by has_new_leader
         create_topics: metadata_goes_on by sees_topic
-        : quorum_is_described by quorum_is_described
     """,
     "static-voters": """
         start_all: quorum_is_described by quorum_is_described
