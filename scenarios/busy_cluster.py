@@ -22,6 +22,7 @@ from harness.scenario import (
     voter_moves,
     voters_caught_up,
 )
+from harness.scenario.bounds import AN_ELECTION
 
 
 @scenario(kraft(controllers=3, observers=1), suite="standard", budget="5m", properties=voter_moves.SHORT_SESSIONS)
@@ -46,7 +47,7 @@ def busy_cluster(plan, cluster, observer):
             voter_moves.expect_whole(plan, observer, f"after_{named}_restart")
         leader, *_ = plan.name_voters("leader", "one follower", "other follower")
         plan.do(restart(leader))
-        plan.expect(has_new_leader(), within=voter_moves.AN_ELECTION, named="new_leader_after_restart")
+        plan.expect(has_new_leader(), within=AN_ELECTION, named="new_leader_after_restart")
         voter_moves.expect_whole(plan, observer, "after_leader_restart")
     with plan.phase("a thousand topics"):
         plan.do(create_topics("many", 1000))

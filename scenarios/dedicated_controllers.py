@@ -16,7 +16,7 @@ from harness.scenario import (
     votes,
     votes_no_more,
 )
-from harness.scenario.bounds import RecoveryBound
+from harness.scenario.bounds import AN_ELECTION, RecoveryBound
 
 DEDICATED = kraft(controllers=3, observers=1, combined=False)
 
@@ -32,7 +32,7 @@ def dedicated_controllers(plan, cluster, observer):
         active, *_ = plan.name_voters("active controller", "second controller", "third controller")
         plan.background(create_topics_steadily("steady"))
         plan.do(remove_controller(active))
-        plan.expect(has_new_leader(), within=voter_moves.AN_ELECTION, named="new_leader_after_removal")
+        plan.expect(has_new_leader(), within=AN_ELECTION, named="new_leader_after_removal")
         plan.expect(votes_no_more(active), within="5s", named="removed_controller_is_unlisted")
         plan.expect(follows_leader(observer), within=RecoveryBound(voters=3), named="observer_follows_after_removal")
     with plan.phase("it is added again"):

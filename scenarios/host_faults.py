@@ -30,7 +30,7 @@ from harness.scenario import (
     voter_moves,
     write,
 )
-from harness.scenario.bounds import FetchTimeouts
+from harness.scenario.bounds import AN_ELECTION
 
 # A broker without any log directory left halts (LogManager.handleLogDirFailure, and ReplicaManager's for the metadata
 # log's), and so does a node whose raft thread cannot write (KafkaRaftManager: ProcessTerminatingFaultHandler).
@@ -39,7 +39,6 @@ HALTS = (
     "Shutdown broker because the metadata log dir",
     "Encountered fatal fault",
 )
-AN_ELECTION = FetchTimeouts(4)
 BACK, SESSION = "45s", "15s"
 
 

@@ -23,8 +23,7 @@ from harness.scenario import (
     stop,
     voter_moves,
 )
-from harness.scenario.bounds import FetchTimeouts
-from harness.scenario.voter_moves import AN_ELECTION
+from harness.scenario.bounds import AN_ELECTION, FetchTimeouts
 
 # A node is given six seconds to come up before what it takes counts (harness.scenario.monitors.costs).
 WAITING_FOR_A_LEADER = "10s"

@@ -15,9 +15,7 @@ from harness.scenario import (
     voter_moves,
     written_topics,
 )
-from harness.scenario.bounds import FetchTimeouts
-
-AN_ELECTION = FetchTimeouts(4)
+from harness.scenario.bounds import AN_ELECTION, FetchTimeouts
 
 
 @scenario(

@@ -23,9 +23,8 @@ from harness.scenario import (
     stop,
     voter_moves,
 )
-from harness.scenario.bounds import FetchTimeouts, RecoveryBound
+from harness.scenario.bounds import AN_ELECTION, FetchTimeouts, RecoveryBound
 
-AN_ELECTION = FetchTimeouts(4)
 DEDICATED = kraft(controllers=3, observers=1, combined=False)
 
 

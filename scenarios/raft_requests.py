@@ -22,7 +22,7 @@ from harness.scenario import (
     voter_moves,
     voters_caught_up,
 )
-from harness.scenario.bounds import FetchTimeouts
+from harness.scenario.bounds import AN_ELECTION
 
 # A snapshot within seconds, so that who fetches the whole log is sent to it.
 SNAPSHOTS = {"metadata.log.max.snapshot.interval.ms": "5000", **voter_moves.SHORT_SESSIONS}
@@ -51,7 +51,7 @@ def raft_requests(plan, cluster, observer):
     with plan.phase("the raft threads live"):
         voter_moves.expect_whole(plan, observer, "after_garbage")
         plan.do(kill(leader))
-        plan.expect(has_new_leader(), within=FetchTimeouts(4), named="new_leader_after_garbage")
+        plan.expect(has_new_leader(), within=AN_ELECTION, named="new_leader_after_garbage")
         plan.do(start(leader))
         voter_moves.expect_whole(plan, observer, "after_election")
         plan.expect(raft_requests_are_checked(), within="10s", named="raft_requests_are_checked_in_a_later_epoch")

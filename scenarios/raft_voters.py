@@ -21,9 +21,8 @@ from harness.scenario import (
     votes_no_more,
     wipe,
 )
-from harness.scenario.bounds import FetchTimeouts, RecoveryBound
+from harness.scenario.bounds import AN_ELECTION, RecoveryBound
 
-AN_ELECTION = FetchTimeouts(4)
 DEDICATED = kraft(controllers=3, observers=1, combined=False)
 STATIC = kraft(controllers=3, observers=1, combined=False, static_voters=True)
 

@@ -20,6 +20,7 @@ from harness.scenario import (
     votes_no_more,
     wipe,
 )
+from harness.scenario.bounds import AN_ELECTION
 
 # A snapshot every five seconds, segments of two, and nothing kept that the newest snapshot has: within a minute the
 # beginning of the log is gone. Kafka cleans once a minute (KafkaRaftClient: RaftMetadataLogCleanerManager).
@@ -62,7 +63,7 @@ def snapshots(plan, cluster, observer):
     with plan.phase("the only voter that kept its disk dies"):
         plan.guard(leads(leader), within="5s")
         plan.do(kill(leader))
-        plan.expect(has_new_leader(), within=voter_moves.AN_ELECTION, named="restored_voter_leads")
+        plan.expect(has_new_leader(), within=AN_ELECTION, named="restored_voter_leads")
         plan.do(create_topics("last", 1))
         plan.expect(sees_topic(observer, "last-0"), within="15s", named="metadata_goes_on")
     with plan.phase("nothing happens"):

@@ -13,7 +13,7 @@ from harness.scenario import (
     stop,
     voter_moves,
 )
-from harness.scenario.bounds import RecoveryBound
+from harness.scenario.bounds import AN_ELECTION, RecoveryBound
 
 STATIC = kraft(controllers=3, observers=1, combined=False, static_voters=True)
 
@@ -32,7 +32,7 @@ def static_voters(plan, cluster, observer):
     with plan.phase("the next leader stops, and the broker restarts"):
         second, *_ = plan.name_voters("second leader", "one follower", "other follower")
         plan.do(stop(second))
-        plan.expect(has_new_leader(), within=voter_moves.AN_ELECTION, named="new_leader_after_stop")
+        plan.expect(has_new_leader(), within=AN_ELECTION, named="new_leader_after_stop")
         plan.do(restart(observer))
         plan.guard(has_leader(), within="10s")
         found = follows_leader(observer)

@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 ARM_OF_ROLL = "roll"
 _WHEN = ("before", "after")
-_REHEARSED = re.compile(r"\brehearsals/([\w.-]+)/(?=nodes/)")
+_REHEARSED = re.compile(r"\brehearsals/([\w.-]+)/")
 _OUTCOME = re.compile(r"[A-Z]+(?:\(\w+\))?")
 # What a function of this module raises when its document is not what schema 1 knows.
 _DAMAGED = (AttributeError, IndexError, KeyError, TypeError, ValueError, RecursionError)
@@ -183,7 +183,7 @@ def rehearsal(document: Any) -> Any:
         "outcome": FORMER_OUTCOMES.get(document["ending"], document["ending"]),
         "expectation": _failed_check(document),
         "reason": document["reason"],
-        "evidence": [{**each, "path": _in_its_run(each["path"], name)} for each in document["evidence"]],
+        "evidence": [{**each, "path": in_its_run(each["path"])} for each in document["evidence"]],
         "seconds": document["seconds"],
         "measures": {"node_cpu_seconds": document["cpu_seconds"]},
     }
@@ -199,7 +199,7 @@ def node_logs(document: Any) -> Any:
         **document,
         "scenario": name,
         "arm": ARM_OF_ROLL,
-        "files": [_in_its_run(path, name) for path in document["files"]],
+        "files": [in_its_run(path) for path in document["files"]],
         "phases": [{**each, "name": once} for each in document["phases"]],
     }
 
@@ -213,10 +213,6 @@ def in_its_run(document: Any) -> Any:
     if isinstance(document, dict):
         return {in_its_run(name): in_its_run(value) for name, value in document.items()}
     return document
-
-
-def _in_its_run(path: str, name: str) -> str:
-    return path.replace(f"rehearsals/{name}/", f"runs/{name}/{ARM_OF_ROLL}/1/", 1)
 
 
 def _failed_check(document: Mapping[str, Any]) -> str:

@@ -63,6 +63,7 @@ class FetchTimeouts:
         return math.ceil(self.times * int(settings[_FETCH_TIMEOUT]) / 1000 + _SHOWS_SECONDS)
 
 
+AN_ELECTION = FetchTimeouts(4)
 Bound = RecoveryBound | FetchTimeouts
 Within = float | Bound
 

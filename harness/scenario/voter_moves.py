@@ -12,7 +12,7 @@ from harness.scenario.actions.register_endpoint import register_endpoint
 from harness.scenario.actions.restart import restart
 from harness.scenario.actions.start import start, start_voters
 from harness.scenario.actions.start import start_all as start_every_node
-from harness.scenario.bounds import FetchTimeouts, RecoveryBound
+from harness.scenario.bounds import AN_ELECTION, RecoveryBound
 from harness.scenario.conditions.follows_leader import follows_leader
 from harness.scenario.conditions.is_up import is_up
 from harness.scenario.conditions.leadership import has_leader, has_new_leader, leads
@@ -25,7 +25,6 @@ from harness.scenario.refs import NodeRef
 
 # A broker that was killed may register again when its session is over: nine seconds by default, and nothing of Raft.
 SHORT_SESSIONS = {"broker.session.timeout.ms": "4000", "broker.heartbeat.interval.ms": "1000"}
-AN_ELECTION = FetchTimeouts(4)
 # What stock fails by where each address that an observer was configured with is stale.
 ASKS_CONFIGURED_ONLY = "docs/upstream/observers-ask-configured-servers-only.md"
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from test_judge import FIX, SOUND, STARVED, H, R, declare, rests
 
 from harness.judge.costs.another_round import another_round
+from harness.judge.costs.reasons import told_apart
 from harness.judge.decision import decide
 from harness.judge.table import Effect
 from harness.model.runs import AT_THE_END, RunKey, RunResult, Shutdown, Verdict
@@ -47,6 +48,26 @@ def test_what_costs_more_is_asked_once_more_on_its_arm_and_on_base_and_nothing_e
     results = with_all_others(*rounds("turn1", on=(97.0,)))
     assert another_round(PLAN, results) == [RunKey("turn1", "stock", 2), RunKey("turn1", "patched-on", 2)]
     assert another_round(PLAN, with_all_others()) == []
+
+
+@pytest.mark.parametrize(
+    ("percents", "told"), [((98.0, 1.0), "1 of 2"), ((1.0, 98.0, 1.0), "1 of 3"), ((1.0, 2.0), "")]
+)
+def test_what_costs_more_in_some_of_several_repeats_is_told_and_its_figure_is_within_the_limit(percents, told):
+    quiet = (1.0,) * len(percents)
+    results = [run for name in NAMES for run in rounds(name, quiet, quiet, percents if name == "turn1" else quiet)]
+    record = decide(plan(*NAMES, repeats=len(percents)), results, SOUND)
+    (cost,) = (each for each in record.costs if (each.scenario, each.arm, each.figure) == ("turn1", "patched-on", BUSY))
+    assert (cost.over, cost.candidate <= cost.allowed, record.verdict) == (False, True, Verdict.SHIP)
+    said = [remark for remark in record.remarks if "repeats, and not in most" in remark]
+    assert [f"in {told} repeats" in remark and "98 % of a core against 1 %" in remark for remark in said] == [
+        True
+    ] * bool(told)
+
+
+def test_a_figure_that_would_read_like_its_limit_has_decimals():
+    assert told_apart(112.3, 110.0, 112.1) == ("112.30", "110.00", "112.10")
+    assert told_apart(97.0, 1.0, 11.0) == ("97", "1", "11")
 
 
 def test_what_costs_more_in_both_rounds_holds_the_jar_back_and_the_sentence_has_the_medians():

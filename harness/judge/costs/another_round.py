@@ -70,10 +70,9 @@ def in_some_rounds(declaration: Declaration, results: Sequence[RunResult], costs
             if cost.over and _name(cost) not in over:
                 found[_name(cost)].append(cost)
     return tuple(
-        f"{first.scenario}: {first.arm} costs more than {first.control} in {len(rounds)} of {declaration.repeats} "
-        f"repeats, and not in most: {first.description} {_both(first)}."
-        for first, *_ in found.values()
-        for rounds in (found[_name(first)],)
+        f"{rounds[0].scenario}: {rounds[0].arm} costs more than {rounds[0].control} in {len(rounds)} of "
+        f"{declaration.repeats} repeats, and not in most: {rounds[0].description} {_both(rounds[0])}."
+        for rounds in found.values()
     )
 
 
