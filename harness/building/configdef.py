@@ -62,7 +62,7 @@ def read_keys(probe: Probe, jar: Path, class_path: Sequence[Path], owner: str = 
     """
     if owner == _OF_QUORUM and f"{_OF_QUORUM.replace('.', '/')}.class" not in entry_names(jar):
         return ()
-    path = (jar, *class_path, probe.classes)
+    path = (probe.classes, jar, *class_path)
     try:
         return parse_keys(answer_of(probe.java, "ConfigProbe", owner, class_path=path, seconds=_SECONDS), jar)
     except NoAnswer as error:

@@ -49,7 +49,7 @@ def read_used_config(probe: Probe, jar: Path, others: Sequence[Path]) -> EveryCo
 
 
 def _asked(probe: Probe, class_path: Sequence[Path], asked: Sequence[str], *options: str) -> EveryConfig:
-    words, path = ("ConfigProbe", *asked), (*class_path, probe.classes)
+    words, path = ("ConfigProbe", *asked), (probe.classes, *class_path)
     try:
         return parse_every_config(answer_of(probe.java, *words, class_path=path, options=options, seconds=_SECONDS))
     except NoAnswer as error:

@@ -8,7 +8,7 @@ from typing import assert_never
 from harness.base.text import counted, listed
 from harness.judge.scenario_verdict import RuledScenario
 from harness.judge.sentences import Rows, arm_name, with_effect
-from harness.model.arms import Role
+from harness.model.arms import Role, is_base_itself
 from harness.model.declaration import Declaration
 from harness.model.proof import Proof
 from harness.model.runs import Verdict
@@ -67,6 +67,8 @@ def _left(rows: Rows) -> str:
 
 
 def _against_shipping(declaration: Declaration, rows: Rows, asked_again: int) -> str:
+    if is_base_itself(declaration.arms):
+        return "The candidate is base, byte for byte: nothing was compared but base with itself."
     if silent := with_effect(rows, Effect.UNSUPPORTED):
         return f"This host cannot run {listed(silent)}."
     blind = [name for name, ruling in rows if declaration.has_claims and not ruling.discriminates]

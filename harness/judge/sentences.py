@@ -7,7 +7,7 @@ from typing import assert_never
 
 from harness.base.text import cut, listed
 from harness.judge.table import Ruling
-from harness.model.arms import GIVEN, RELEASE, Arm, Role
+from harness.model.arms import GIVEN, RELEASE, Arm, Role, is_base_itself
 from harness.model.claims import Claim
 from harness.model.costs import Cost
 from harness.model.declaration import Declaration
@@ -107,6 +107,8 @@ def _with(declaration: Declaration, changed: Sequence[ChangedMethod]) -> str:
     if declaration.kafkas:
         base, candidate = declaration.kafkas
         return f", with {candidate.label} in place of {base.label}"
+    if is_base_itself(declaration.arms):
+        return ", with base's own jars, byte for byte, as the candidate"
     methods = list(dict.fromkeys(each.label for each in changed))
     classes = list(dict.fromkeys(each.outermost for each in changed))
     if not methods:

@@ -158,6 +158,15 @@ def kafkas_compared(arms: Sequence[Arm]) -> tuple[Kafka, Kafka] | None:
     return next(((base.kafka, other.kafka) for base, other in _of_two_kafkas(arms)), None)
 
 
+def is_base_itself(arms: Sequence[Arm]) -> bool:
+    """Return whether the candidate is base's own jars, byte for byte, with its flag: what differs then is chance."""
+    base, candidate = (next((arm for arm in arms if arm.role is role), None) for role in (Role.BASE, Role.ON))
+    if base is None or candidate is None or base.flag != candidate.flag:
+        return False
+    is_same_jar = base.build.jar_sha256 == candidate.build.jar_sha256
+    return is_same_jar and base.build.kafka.is_same(candidate.build.kafka)
+
+
 def are_of_two_releases(arms: Sequence[Arm]) -> bool:
     """Return whether base and the candidate are Kafkas of two releases: a vendor's of the same one is none.
 

@@ -35,12 +35,21 @@ class ConfigOwner:
 
 @dataclass(frozen=True, slots=True)
 class CommandOption:
-    """An option of a command by its help; `default` is empty where the help names none."""
+    """An option of a command by its help; `default` is empty where the help names none.
+
+    `name` is the longest of its names, `others` are all others (`-t` of `--cluster-id`).
+    """
 
     name: str
     required: bool = False
     default: str = ""
     deprecated: bool = False
+    others: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All of its names, the longest first."""
+        return (self.name, *self.others)
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,8 @@ class Change:
     `subject` is what files name: a key, a metric, an option, a text. `where` is what it belongs to
     (`server.properties`, `kafka-topics.sh`), `base` and `candidate` what it is in either Kafka, empty where it is not
     there. `means` says in a sentence what an operator notices. `rank` orders changes of one weight and area: the lower,
-    the earlier somebody notices. With `by_default` it concerns who does not name the subject.
+    the earlier somebody notices. With `by_default` it concerns who does not name the subject. `other_names` are what
+    files may name an option by instead.
     """
 
     area: Area
@@ -60,6 +61,7 @@ class Change:
     rank: int = 0
     by_default: bool = False
     used: tuple[Use, ...] = ()
+    other_names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import assert_never
 
 from harness.base.text import counted, cut
 from harness.judge.reasons import rests_on
-from harness.model.arms import Arm, kafkas_compared
+from harness.model.arms import Arm, is_base_itself, kafkas_compared
 from harness.model.candidate_kind import CandidateKind
 from harness.model.operator_changes import OperatorChanges
 from harness.model.runs import Evidence
@@ -212,7 +212,7 @@ def report_context(
         not_tested=tuple(cut(gap, limits.text) for gap in record.not_tested[: limits.rows]),
         failures=tuple(failures[: limits.rows]),
         started_at=record.started_at,
-        command=shlex.join(("harness", *record.argv)),
+        command=shlex.join(("harness", *_without_out(record.argv))),
         host=record.host,
         times=_times(record),
         upgrade=upgrade_summary(upgrade) if upgrade else None,
@@ -234,6 +234,16 @@ def report_context(
     )
 
 
+def _without_out(argv: Sequence[str]) -> Iterator[str]:
+    """Yield a command's words but for the folder that it was told to write into: that is not empty any more."""
+    words = iter(argv)
+    for word in words:
+        if word == "--out":
+            next(words, "")
+        elif not word.startswith("--out="):
+            yield word
+
+
 def _product(record: VerdictRecord) -> str:
     if record.expectations:
         return "Kafka as it is"
@@ -248,6 +258,8 @@ def _question(record: VerdictRecord) -> str:
     match record.kind:
         case CandidateKind.UNKNOWN if kafkas:
             return f"Is anything worse on {kafkas[1].label} than on {kafkas[0].label}? Nothing is claimed."
+        case CandidateKind.UNKNOWN if is_base_itself(record.arms):
+            return "Is anything worse? The candidate is base, byte for byte, so every difference below is chance."
         case CandidateKind.UNKNOWN:
             return "Is anything worse? The jar matches no known series and comes without claims."
         case _ if not record.claims:

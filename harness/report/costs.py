@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
 from harness.judge.costs.reasons import number
-from harness.model.costs import Cost
+from harness.model.costs import EVERYWHERE, Cost
 from harness.model.events import NodeSampled
 from harness.model.runs import RunKey
 from harness.model.verdict import VerdictRecord
@@ -18,6 +18,8 @@ from harness.rundir.journal import Entry
 
 _BAR_WIDTH = 120.0
 _LEAST_SHOWN = 6
+_MEDIANS = "{control} is the median of the scenarios, and {arm} is that plus the median of their differences."
+_ABOVE_IN_SOME = "above the limit, but not above base in nearly all scenarios: within"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +33,10 @@ class Bars:
 
 @dataclass(frozen=True, slots=True)
 class CostRow:
-    """One cost in its `unit`; `standing` is `over`, `within`, or why it was not judged."""
+    """One cost in its `unit`; `standing` is `over`, `within`, or why it was not judged.
+
+    A value that no run measured is a dash with what it counts as.
+    """
 
     description: str
     unit: str
@@ -46,7 +51,7 @@ class CostRow:
 class CostView:
     """All costs of a scenario on an arm, the nearest to their limits first; `repeat` is that of the curves.
 
-    Of the costs `rows` are shown and `more` are folded.
+    Of the costs `rows` are shown and `more` are folded; `remark` says what their figures are where that is not plain.
     """
 
     id: str
@@ -58,6 +63,7 @@ class CostView:
     more: tuple[CostRow, ...]
     panels: tuple[Panel, ...]
     repeat: int
+    remark: str
 
 
 def cost_views(record: VerdictRecord, journals: Mapping[str, Sequence[Entry]], most: int) -> tuple[CostView, ...]:
@@ -79,7 +85,7 @@ def _view(
     repeat = next((r for r in range(1, record.repeats + 1) if _samples(record, journals, scenario, arm, r)), 1)
     base, candidate = (_samples(record, journals, scenario, name, repeat) for name in (control, arm))
     over = {cost.figure for cost in costs if cost.over}
-    rows = [_row(cost) for cost in sorted(costs, key=_distance)]
+    rows = [_row(cost, _unmeasured(record, cost)) for cost in sorted(costs, key=_distance)]
     shown = max(len(over), _LEAST_SHOWN)
     return CostView(
         f"costs-{slug(scenario, arm)}",
@@ -91,6 +97,7 @@ def _view(
         tuple(rows[shown:]),
         panels(base, candidate, over) if base and candidate else (),
         repeat,
+        _MEDIANS.format(arm=arm, control=control) if scenario == EVERYWHERE else "",
     )
 
 
@@ -110,16 +117,35 @@ def _samples(
     return [(entry.t, entry.event) for entry in entries if isinstance(entry.event, NodeSampled)]
 
 
-def _row(cost: Cost) -> CostRow:
+def _unmeasured(record: VerdictRecord, cost: Cost) -> frozenset[str]:
+    """Return the arms of which no run has the figure: it counts as what it is where nothing of the kind happens."""
+    if cost.scenario == EVERYWHERE:
+        return frozenset()
+    measured = {run.arm for run in record.runs if run.scenario == cost.scenario and cost.figure in run.measures}
+    return frozenset({cost.control, cost.arm} - measured)
+
+
+def _shown(value: float | None, *, measured: bool) -> str:
+    return number(value) if measured or value is None else f"– (counts as {number(value)})"
+
+
+def _standing(cost: Cost) -> str:
+    if cost.not_judged or cost.over:
+        return cost.not_judged or "over"
+    above = cost.candidate is not None and cost.candidate > cost.allowed
+    return _ABOVE_IN_SOME if above and cost.scenario == EVERYWHERE else "within"
+
+
+def _row(cost: Cost, unmeasured: Collection[str]) -> CostRow:
     values = (cost.base, cost.candidate or 0.0, cost.allowed)
     largest = max(values) or 1.0
     widths = (round(max(value, 0.0) / largest * _BAR_WIDTH, 1) for value in values)
     return CostRow(
         cost.description.rstrip(","),
         cost.unit,
-        number(cost.base),
-        number(cost.candidate),
+        _shown(cost.base, measured=cost.control not in unmeasured),
+        _shown(cost.candidate, measured=cost.arm not in unmeasured),
         number(cost.allowed),
-        cost.not_judged or ("over" if cost.over else "within"),
+        _standing(cost),
         Bars(*widths),
     )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from harness.base.text import cut
 from harness.judge.log_verdict import ExpectedLine, describe_rate, expected_by
+from harness.model.arms import is_base_itself
 from harness.model.findings import WORSE, Contrast, Finding, FindingKind, Significance
 from harness.model.runs import Evidence
 from harness.model.verdict import VerdictRecord
@@ -16,6 +17,7 @@ from harness.report.links import Link, evidence_link
 
 _ROLLOUT, _EFFECT = "what a rollout changes", "the effect of the flag"
 _OFF = "what the jar logs differently with its flag off"
+_CHANCE = "the same jars, so what base logs by chance"
 _ORDER = (_ROLLOUT, _OFF, _EFFECT)
 _REST = {True: "cannot be separated from the noise", False: "only inform, or are what a claim expects"}
 _MOST_NOISE = 12  # of a contrast's findings within the noise: they are shown as examples
@@ -25,9 +27,9 @@ _MOST_NOISE = 12  # of a contrast's findings within the noise: they are shown as
 class FindingView:
     """A message type that differs: one finding, its texts cut to size, for all that differ alike.
 
-    `base` and `candidate` are counts, one per repeat. `also` are the other places where it differs alike. `chance` is
-    what is known of it, `lasting` which arm logs it to the end of its runs, `explained` which claim expects it; all
-    three may be empty. `unknown` is true where repeats could not decide.
+    `base` and `candidate` are counts, one per repeat. `also` are the other places where it differs alike, with their
+    counts. `chance` is what is known of it, `lasting` which arm logs it to the end of its runs, `explained` which claim
+    expects it; all three may be empty. `unknown` is true where repeats could not decide.
     """
 
     finding: Finding
@@ -177,6 +179,8 @@ def meaning_of(record: VerdictRecord, contrast: Contrast) -> str:
     """Return in a sentence what a contrast is for."""
     role = {arm.name: arm.role.value for arm in record.arms}
     pair = (role.get(contrast.base, ""), role.get(contrast.candidate, ""))
+    if pair == ("base", "on") and is_base_itself(record.arms):
+        return _CHANCE
     meanings = {("base-off", "off"): _OFF, ("base", "off"): _OFF, ("off", "on"): _EFFECT, ("base", "on"): _ROLLOUT}
     return meanings.get(pair, "")
 
@@ -199,9 +203,9 @@ def _alike(findings: Iterable[Finding]) -> list[list[Finding]]:
     groups: dict[tuple[object, ...], list[Finding]] = {}
     for each in findings:
         values = each.detail if each.kind is FindingKind.VALUE else ""
-        groups.setdefault((each.significance, each.kind, each.level, each.logger, each.template, values), []).append(
-            each
-        )
+        more = each.candidate_count > each.base_count
+        alike = (each.significance, each.kind, each.level, each.logger, each.template, values, more)
+        groups.setdefault(alike, []).append(each)
     return list(groups.values())
 
 
@@ -216,7 +220,7 @@ def _finding(known: FindingContext, alike: Sequence[Finding], text: int) -> Find
             candidate_excerpt=cut(first.candidate_excerpt, text),
         ),
         where=_where(first),
-        also=tuple(_where(each) for each in alike[1:]),
+        also=tuple(map(_elsewhere, alike[1:])),
         base=_counts(first.base_runs, first.base_count),
         candidate=_counts(first.candidate_runs, first.candidate_count),
         chance=_chance(first, known.repeated),
@@ -230,6 +234,14 @@ def _finding(known: FindingContext, alike: Sequence[Finding], text: int) -> Find
 def _where(finding: Finding) -> str:
     by = f"logged by {finding.logged_by}" if finding.logged_by not in ("", finding.node_kind) else ""
     return " · ".join(filter(None, (finding.scenario, finding.node_kind, finding.phase, by)))
+
+
+def _elsewhere(finding: Finding) -> str:
+    base, candidate = (
+        _counts(finding.base_runs, finding.base_count),
+        _counts(finding.candidate_runs, finding.candidate_count),
+    )
+    return f"{_where(finding)}: {base} → {candidate}"
 
 
 def _counts(runs: Sequence[int], whole: int) -> str:
@@ -247,6 +259,8 @@ def _chance(finding: Finding, repeated: bool) -> str:
 
 
 def _lasting(finding: Finding) -> str:
+    if finding.kind is FindingKind.VALUE:  # its counts are of lines with words that the other side lacks
+        return ""
     match finding.base_lasting, finding.candidate_lasting:
         case True, True:
             return "still logged at the end by both"

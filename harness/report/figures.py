@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 Figures = Mapping[str, float]
 
+_OF_CLIENTS = "_records"  # a client's records; of others its transactions, or the topics that it created
 _INLINE_SECONDS = ("observer_recovers_seconds", "longest_stall_seconds")
 
 
@@ -20,7 +21,8 @@ def inline_figures(runs: Sequence[Figures]) -> tuple[str, ...]:
 def describe(name: str) -> str:
     """Return a measure's name with its unit apart: `longest_stall_seconds` is `longest stall (s)`."""
     stem = name.removesuffix("_seconds")
-    return _spaced(stem) + (" (s)" if stem != name else "")
+    what = f"{stem.removesuffix(_OF_CLIENTS)} writes" if stem.endswith(_OF_CLIENTS) else stem
+    return _spaced(what) + (" (s)" if stem != name else "")
 
 
 def figure(value: float | None) -> str:
@@ -40,7 +42,7 @@ def _seconds(name: str, values: Sequence[float]) -> str:
 def _lost(runs: Sequence[Figures]) -> str:
     """Return what became of all that was acknowledged in the repeats that kept a ledger."""
     lost, acked = (sum(run[name] for run in runs) for name in ("lost_records", "acked_records"))
-    return f"{lost:.0f} of {acked:.0f} acked records lost" if runs else ""
+    return f"{lost:.0f} of {acked:.0f} acked writes lost" if runs else ""
 
 
 def _spaced(name: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from harness.base.text import counted
 from harness.model.arms import Arm
 from harness.model.events import NodeProved
 from harness.model.verdict import VerdictRecord
@@ -29,7 +30,7 @@ def kafka_views(record: VerdictRecord, journals: Mapping[str, Sequence[Entry]]) 
 def _proofs(record: VerdictRecord, arm: Arm, journals: Mapping[str, Sequence[Entry]]) -> list[NodeProved]:
     runs = (run.key.folder for run in record.runs if run.arm == arm.name)
     events = (event for folder in runs for event in events_of(journals.get(folder, ())))
-    return [event for event in events if isinstance(event, NodeProved) and event.jars]
+    return [event for event in events if isinstance(event, NodeProved)]
 
 
 def _view(arm: Arm, proofs: Sequence[NodeProved]) -> KafkaView:
@@ -39,11 +40,19 @@ def _view(arm: Arm, proofs: Sequence[NodeProved]) -> KafkaView:
     return KafkaView(arm.name, f"Kafka {kafka.version}, {whose}", _seen(proofs, len(differing)), differing)
 
 
-def _seen(proofs: Sequence[NodeProved], differing: int) -> str:
+def _seen(looks: Sequence[NodeProved], differing: int) -> str:
+    proofs = [each for each in looks if each.jars]
     if not proofs:
         return "No node was seen with its jars."
     jars = " or ".join(map(str, sorted({proof.jars for proof in proofs})))
     are = "is" if differing == 1 else "are"
     others = f"{differing} {are} not base's, all others are" if differing else "all are base's"
-    times = "At the only start of a node," if len(proofs) == 1 else f"At each of {len(proofs)} starts of a node,"
-    return f"{times} it held {jars} jars open; by their digests, {others}."
+    missed = f"{len(proofs)} of {counted(len(looks), 'start')} of a node"
+    times = (
+        missed
+        if len(proofs) < len(looks)
+        else "the only start of a node"
+        if len(looks) == 1
+        else f"each of {len(looks)} starts of a node"
+    )
+    return f"At {times}, it held {jars} jars open; by their digests, {others}."

@@ -56,7 +56,8 @@ def _looked_at(record: VerdictRecord) -> list[str]:
         found.append(f"A candidate that logs differently: the logs of {pairs} of arms were compared line by line.")
     if record.proof is not None:
         rules = counted(len(record.proof.looked_at), "rule")
-        found.append(f"A jar that is not a drop-in: {rules} applied; {describe_tests(record.proof.tests)}.")
+        tested = f"; {describe_tests(record.proof.tests)}" if record.proof.tests.count else ""
+        found.append(f"A jar that is not a drop-in: {rules} applied{tested}.")
     if record.coverage is not None and record.coverage.lines:
         found.append(f"Changed code that fails when it runs: {describe_reach(record.coverage)}.")
     return found

@@ -15,6 +15,7 @@ from harness.model.proof import Proof
 from harness.model.rollout import RolloutOutcome
 from harness.model.runs import RunResult, Verdict
 from harness.model.spares import without_a_say
+from harness.model.time_book import TimeKind
 from harness.model.verdict import VerdictRecord
 from harness.model.verdict_schema import check_record
 from harness.rundir.directory import RunDirectory
@@ -23,14 +24,14 @@ from harness.stages.expected_logs import expected_lines, lines_with_flag_off
 from harness.stages.inventory import take_inventory
 from harness.stages.power_data import known_power, when_measured, why_unknown
 from harness.stages.rollout_result import judge_rollout, report_rollout
-from harness.stages.timing import timed
+from harness.stages.timing import noted
 
 
 def judge(run_dir: Path, reporter: Reporter) -> VerdictRecord:
     """Judge the results of a verification; writes verdict.json and returns its content."""
     directory = RunDirectory(run_dir)
     reporter.stage("judging")
-    with timed(directory, "judge"):
+    with noted(directory, "judge", TimeKind.STAGE):
         check_results(run_dir)
         return judge_run(directory)
 
@@ -109,7 +110,7 @@ def report(run_dir: Path, reporter: Reporter) -> Path:
 
     directory = RunDirectory(run_dir)
     reporter.stage("writing the report")
-    with timed(directory, "report"):
+    with noted(directory, "report", TimeKind.STAGE):
         return write_reports(directory, directory.verdict.read())
 
 

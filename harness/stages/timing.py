@@ -1,4 +1,7 @@
-"""How long each stage took, in run.json; and with `--profile-time` when all of it went on, in time.json."""
+"""How long each stage took, in run.json; and with `--profile-time` when all of it went on, in time.json.
+
+Judging and reporting are in time.json alone: a verdict tells run.json by its digest.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ _lock = threading.Lock()  # of time.json: tests that run beside the clusters wri
 
 
 class Stopwatch:
-    """Wall and CPU seconds since it was made: those of this process and of every child that it has waited for."""
+    """Wall and CPU seconds since it was made: those of this process, its children and all that they waited for."""
 
     def __init__(self) -> None:
         self._began, self._cpu, self.at = time.monotonic(), _cpu_seconds(), time.time()
@@ -51,8 +54,16 @@ class Stopwatch:
 
 
 def _cpu_seconds() -> float:
-    used = os.times()
-    return used.user + used.system + used.children_user + used.children_system
+    own = psutil.Process()
+    return sum(map(_used, [own, *own.children()]))
+
+
+def _used(process: psutil.Process) -> float:
+    try:
+        times = process.cpu_times()
+    except psutil.Error:  # it has ended: its parent has waited for it, or does in a moment
+        return 0.0
+    return float(times.user + times.system + times.children_user + times.children_system)
 
 
 @contextmanager
@@ -65,11 +76,11 @@ def timed(directory: RunDirectory, stage: str) -> Iterator[None]:
 
 
 @contextmanager
-def noted(directory: RunDirectory, part: str) -> Iterator[None]:
-    """Note when a part of a stage went on, where that is asked for."""
+def noted(directory: RunDirectory, name: str, kind: TimeKind = TimeKind.PART) -> Iterator[None]:
+    """Note when something went on, where that is asked for."""
     watch = Stopwatch()
     yield
-    note(directory, watch, TimeKind.PART, part, watch.cpu_seconds)
+    note(directory, watch, kind, name, watch.cpu_seconds)
 
 
 def note(

@@ -157,7 +157,7 @@ def print_verdict(console: Console, record: VerdictRecord, timings: Mapping[str,
     for line in matrix_lines(record, console.width if console.is_terminal else None):
         console.print(Text(line))
     spent = ", ".join(f"{stage} {duration(seconds)}" for stage, seconds in timings.items())
-    console.print(Text(f"  time: {spent}; {duration(sum(timings.values()))} in all", style="dim"))
+    console.print(Text(f"  time: {spent}; {duration(sum(timings.values()))} before judging", style="dim"))
     answer = record.verdict
     console.print(
         Text.assemble("\n", (f" {answer} ", f"bold reverse {_COLOURS[answer]}"), " ", visible(record.sentence))

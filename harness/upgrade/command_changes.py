@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from harness.model.kafka_inventory import Command, CommandOption
 from harness.model.operator_changes import Area, Change, Weight
@@ -42,42 +43,55 @@ def _has_own(script: str, commands: Mapping[str, Command]) -> bool:
 def _of_options(command: str, old: Command, new: Command) -> Iterator[Change]:
     if not old.options or not new.options:  # the help of one names none
         return
-    before, after = ({option.name: option for option in each.options} for each in (old, new))
-    for name in before.keys() - after.keys():
-        was = "It was deprecated. " if before[name].deprecated else ""
-        yield _change(Weight.BREAKS, f"{command} {name}", _BIN, "an option", "", f"{was}{_ERROR}", 20)
-    for name in after.keys() - before.keys():
-        yield _added(command, after[name])
-    for name in before.keys() & after.keys():
-        yield from _altered(command, before[name], after[name])
+    before, after = _by_any_name(old.options), _by_any_name(new.options)
+    for option in old.options:
+        kept = next((after[name] for name in option.names if name in after), None)
+        if kept is None:
+            yield _removed(command, option)
+        else:
+            yield from _altered(command, option, kept)
+    for option in new.options:
+        if before.keys().isdisjoint(option.names):
+            yield _added(command, option)
+
+
+def _by_any_name(options: Iterable[CommandOption]) -> dict[str, CommandOption]:
+    return {name: option for option in options for name in option.names}
+
+
+def _removed(command: str, option: CommandOption) -> Change:
+    was = "It was deprecated. " if option.deprecated else ""
+    return _of_option(Weight.BREAKS, command, option, "an option", "", f"{was}{_ERROR}", 20)
 
 
 def _added(command: str, option: CommandOption) -> Change:
-    subject = f"{command} {option.name}"
     if option.required:
         means = "A call without it ends with an error."
-        return _change(Weight.BREAKS, subject, _BIN, "", "required", means, 15, by_default=True)
-    return _change(Weight.ADDS, subject, _BIN, "", "an option", "New.", 90)
+        return _of_option(Weight.BREAKS, command, option, "", "required", means, 15, by_default=True)
+    return _of_option(Weight.ADDS, command, option, "", "an option", "New.", 90)
 
 
 def _altered(command: str, old: CommandOption, new: CommandOption) -> Iterator[Change]:
-    subject = f"{command} {new.name}"
+    for name in old.names:
+        if name not in new.names:
+            means = f"{_ERROR} The option is {new.name} now."
+            yield _change(Weight.BREAKS, f"{command} {name}", _BIN, "a name of an option", "", means, 20)
     if new.required and not old.required:
         means = "The help calls it required now: a call without it may end with an error."
-        yield _change(Weight.BREAKS, subject, _BIN, "optional", "required", means, 30, by_default=True)
+        yield _of_option(Weight.BREAKS, command, new, "optional", "required", means, 30, by_default=True)
     if old.default and new.default and old.default != new.default:
         means = "A call without it does something else."
         values = f"default {old.default}", f"default {new.default}"
-        yield _change(Weight.CHANGES, subject, _BIN, *values, means, 40, by_default=True)
+        yield _of_option(Weight.CHANGES, command, new, *values, means, 40, by_default=True)
     if new.deprecated and not old.deprecated:
         means = "Deprecated: a later release removes it."
-        yield _change(Weight.CHANGES, subject, _BIN, "", "deprecated", means, 60)
+        yield _of_option(Weight.CHANGES, command, new, "", "deprecated", means, 60)
 
 
-def _change(
+def _of_option(
     weight: Weight,
-    subject: str,
-    where: str,
+    command: str,
+    option: CommandOption,
     base: str,
     candidate: str,
     means: str,
@@ -85,4 +99,9 @@ def _change(
     *,
     by_default: bool = False,
 ) -> Change:
-    return Change(Area.COMMANDS, weight, subject, where, base, candidate, means, rank, by_default)
+    found = _change(weight, f"{command} {option.name}", _BIN, base, candidate, means, rank)
+    return replace(found, by_default=by_default, other_names=option.others)
+
+
+def _change(weight: Weight, subject: str, where: str, base: str, candidate: str, means: str, rank: int) -> Change:
+    return Change(Area.COMMANDS, weight, subject, where, base, candidate, means, rank)

@@ -36,7 +36,6 @@ _PLACES = {
 _IN_ORDER = list(dict.fromkeys(_PLACES.values()))
 _OWN = ("kafka.", "org.apache.kafka.")
 _WRITTEN_BY_CONNECT = "TaskConfig"  # by a connector for its tasks, and by nobody else
-_REFUSED_BY_BROKER = "topic"
 _WIDENED = {
     ("SHORT", "INT"),
     ("SHORT", "LONG"),
@@ -47,7 +46,10 @@ _WIDENED = {
 }
 _ALIKE = 0.8
 _IGNORED = "A file that still sets it has no effect: an unknown key is passed over with a line in the log."
+# AbstractConfig.logUnused is called by clients and by Connect, and by no node: not even a line tells of such a key.
+_IGNORED_SILENTLY = "A file that still sets it has no effect, and nothing in the log says so."
 _REFUSED = "Making or altering a topic with it is refused."
+_UNKNOWN_TO = {"topic": _REFUSED, "server.properties": _IGNORED_SILENTLY}
 _PAIR = re.compile(r"[^:,]+:[^:,]+")
 
 
@@ -121,7 +123,7 @@ def _renamed(key: DeclaredKey, added: Iterable[DeclaredKey]) -> str:
 def _removed(place: str, key: DeclaredKey, renamed: str) -> Change:
     was = "It was deprecated. " if key.deprecated else ""
     hint = f" It may be {renamed} now." if renamed else ""
-    means = f"{was}{_REFUSED if place == _REFUSED_BY_BROKER else _IGNORED}{hint}"
+    means = f"{was}{_UNKNOWN_TO.get(place, _IGNORED)}{hint}"
     weight = Weight.CHANGES if key.internal else Weight.BREAKS
     return _change(weight, key.name, place, _described(key), "", means, 40)
 

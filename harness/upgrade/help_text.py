@@ -20,7 +20,7 @@ _BRACKETED = re.compile(r"\[[^\[\]]*\]|\([^()]*\)")
 
 
 def options_in(text: str) -> tuple[CommandOption, ...]:
-    """Return the options that a help describes, by name; `-h` and the like only where they have no longer name."""
+    """Return the options that a help describes, by the longest of its names."""
     needed = _needed_by_usage(text)
     found = {option.name: option for option in (_option(block, needed) for block in _blocks(text))}
     return tuple(found[name] for name in sorted(found))
@@ -49,10 +49,12 @@ def _blocks(text: str) -> Iterator[list[str]]:
 def _option(lines: list[str], needed: frozenset[str]) -> CommandOption:
     first, said = _OPTION.match(lines[0]), " ".join(" ".join(lines).split())
     assert first is not None
-    name = max(_NAME.findall(first["names"]), key=lambda each: (each.startswith("--"), len(each)))
-    required = bool(_MARKED_REQUIRED.match(lines[0]) or _SAYS_REQUIRED.search(said)) or name in needed
+    names = list(dict.fromkeys(_NAME.findall(first["names"])))
+    name = max(names, key=lambda each: (each.startswith("--"), len(each)))
+    others = tuple(each for each in names if each != name)
+    required = bool(_MARKED_REQUIRED.match(lines[0]) or _SAYS_REQUIRED.search(said)) or not needed.isdisjoint(names)
     default = _DEFAULT.search(said)
-    return CommandOption(name, required, _plain(default[1]) if default else "", bool(_DEPRECATED.search(said)))
+    return CommandOption(name, required, _plain(default[1]) if default else "", bool(_DEPRECATED.search(said)), others)
 
 
 def _plain(default: str) -> str:

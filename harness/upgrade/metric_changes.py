@@ -71,7 +71,7 @@ def _described(metrics: Sequence[Metric]) -> str:
 
 
 def _altered(old: Metric, new: Metric) -> Iterator[Change]:
-    lost = sorted(old.attributes.keys() - new.attributes.keys())
+    lost = sorted(old.attributes.keys() - new.attributes.keys()) if old.steady else []
     if old.kind != new.kind:
         without = f" Without {', '.join(lost)}." if lost else ""
         weight = Weight.BREAKS if lost else Weight.CHANGES
@@ -81,7 +81,8 @@ def _altered(old: Metric, new: Metric) -> Iterator[Change]:
         yield _change(Weight.BREAKS, new.name, ", ".join(lost), "", means, 20)
     for attribute in sorted(old.attributes.keys() & new.attributes.keys()):
         yield from _of_values(new.name, attribute, old.attributes[attribute], new.attributes[attribute])
-    if more := sorted(new.attributes.keys() - old.attributes.keys()) if old.kind == new.kind else []:
+    more = sorted(new.attributes.keys() - old.attributes.keys()) if new.steady and old.kind == new.kind else []
+    if more:
         yield _change(Weight.ADDS, new.name, "", ", ".join(more), "New attributes.", 90)
 
 

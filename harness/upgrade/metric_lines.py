@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from harness.model.kafka_inventory import Metric
@@ -31,13 +31,21 @@ def parse_metrics(text: str) -> dict[str, Metric]:
 
 
 def merged(listings: Sequence[Iterable[Metric]]) -> tuple[Metric, ...]:
-    """Return the metrics of several boots by name; one that not every boot had is not steady."""
-    all_of = [{metric.name: metric for metric in listing} for listing in listings]
-    counts = Counter(name for listing in all_of for name in listing)
-    first = {name: metric for listing in reversed(all_of) for name, metric in listing.items()}
-    return tuple(
-        Metric(name, first[name].kind, first[name].attributes, counts[name] == len(all_of)) for name in sorted(first)
-    )
+    """Return the metrics of several boots by name; one that not every boot had alike is not steady.
+
+    It has the attributes that any boot saw: one that is there by chance is not gone.
+    """
+    found: dict[str, list[Metric]] = defaultdict(list)
+    for listing in listings:
+        for name, metric in {metric.name: metric for metric in listing}.items():
+            found[name].append(metric)
+    return tuple(_of_boots(found[name], len(listings)) for name in sorted(found))
+
+
+def _of_boots(seen: Sequence[Metric], boots: int) -> Metric:
+    attributes = {name: value for metric in reversed(seen) for name, value in metric.attributes.items()}
+    alike = all(metric.attributes.keys() == attributes.keys() for metric in seen)
+    return Metric(seen[0].name, seen[0].kind, attributes, steady=alike and len(seen) == boots)
 
 
 def general_name(bean: str) -> str:

@@ -17,21 +17,23 @@ from harness.upgrade.metric_lines import is_kind
 _MOST_USES = 5
 _MOST_TEXT = 200
 _KEYS_OF_BEAN = re.compile(r"\b(type|name)=([^,]+)")
+# listener.name.internal.ssl.keystore.location, producer.acks, consumer.override.…, source->target.…, eu.consumer.…
+_PREFIX = (
+    r"(?:(?:[\w-]+(?:->[\w-]+)?\.){0,3}?(?:listener\.name\.[\w-]+(?:\.[\w-]+)?|producer|consumer|admin|override)\.)?"
+)
+_ALNUM, _OTHER = "[A-Za-z0-9]", "[^A-Za-z0-9]"
+_APART = f"{_OTHER}+"
 _WORD = re.compile(r"[A-Za-z][A-Za-z'-]*")
 _IN_A_ROW = 4  # words of a log line that a line of the operator's has to have
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a file that is no comment, those that a backslash ends together with the next.
-
-    `plain` is its letters and digits.
-    """
+    """A line of a file that is no comment, those that a backslash ends together with the next."""
 
     file: str
     number: int
     text: str
-    plain: str
     words: frozenset[tuple[str, ...]]
 
 
@@ -54,10 +56,10 @@ def _lines(file: str, text: str) -> Iterator[Line]:
         first = first if pending else number
         pending += raw.rstrip().removesuffix("\\") + (" " if raw.rstrip().endswith("\\") else "")
         if not raw.rstrip().endswith("\\"):
-            yield Line(file, first, pending.strip(), _plain(pending), _in_a_row(pending))
+            yield Line(file, first, pending.strip(), _in_a_row(pending))
             pending = ""
     if pending:
-        yield Line(file, first, pending.strip(), _plain(pending), _in_a_row(pending))
+        yield Line(file, first, pending.strip(), _in_a_row(pending))
 
 
 def _uses(change: Change, lines: list[Line]) -> Iterator[Use]:
@@ -70,7 +72,7 @@ def _uses(change: Change, lines: list[Line]) -> Iterator[Use]:
 def _named(change: Change) -> Named | None:
     """Return whether a line names what changes; None for what no file names."""
     if change.area is Area.CONFIGURATION:
-        return None if change.by_default else _has_words([change.subject])
+        return None if change.by_default else _has_key(change.subject)
     if change.area is Area.COMMANDS:
         return _has_call(change)
     if change.area is Area.METRICS:
@@ -84,8 +86,8 @@ def _has_call(change: Change) -> Named:
     """Return whether a line calls a script with the option, or without where that is what changes."""
     script, *more = change.subject.split(" ")
     calls = _has_words([script.removesuffix(".sh"), *more[:-1]])
-    option = _has_words(more[-1:])
-    return lambda line: calls(line) and option(line) is not change.by_default
+    options = [_has_words([name] if name else []) for name in ("".join(more[-1:]), *change.other_names)]
+    return lambda line: calls(line) and any(option(line) for option in options) is not change.by_default
 
 
 def _has_words(words: list[str]) -> Named:
@@ -93,13 +95,29 @@ def _has_words(words: list[str]) -> Named:
     return lambda line: all(pattern.search(line.text) for pattern in patterns)
 
 
+def _has_key(key: str) -> Named:
+    """Return whether a line names a key, also behind what Connect, MirrorMaker and listeners put before one."""
+    pattern = re.compile(rf"(?<![\w.-]){_PREFIX}{re.escape(key)}(?![\w-]|\.\w)")
+    return lambda line: pattern.search(line.text) is not None
+
+
 def _has_metric(change: Change) -> Named | None:
     """Return whether a line names a metric; of a bean without `name=`, as Kafka's own library has them, attributes."""
     keys = dict(_KEYS_OF_BEAN.findall(change.subject))
-    kind, plain = _plain(keys.get("type", "")), [each for each in map(_plain, _names(change, keys)) if each]
+    domain, kind = _spelled(change.subject.partition(":")[0]), _spelled(keys.get("type", ""))
+    names = "|".join(filter(None, map(_spelled, _names(change, keys))))
     if not kind:
         return None
-    return lambda line: kind in line.plain and (not plain or any(name in line.plain for name in plain))
+    before, bean = rf"(?<!{_ALNUM}){domain}{_APART}", rf"(?:type{_APART})?{kind}(?!{_ALNUM})"
+    if not names:
+        ways = [bean]
+    elif "name" in keys:
+        named = rf"name{_APART}(?:{names}){_APART}type{_APART}{kind}(?!{_ALNUM})"
+        ways = [rf"{bean}{_APART}(?:name{_APART})?(?:{names})(?!{_ALNUM})", named]
+    else:
+        ways = [rf"{bean}.*(?<!{_ALNUM})(?:{names})(?!{_ALNUM})"]
+    pattern = re.compile(rf"{before}(?:{'|'.join(ways)})", re.IGNORECASE)
+    return lambda line: pattern.search(line.text) is not None
 
 
 def _names(change: Change, keys: Mapping[str, str]) -> list[str]:
@@ -120,5 +138,9 @@ def _in_a_row(text: str) -> frozenset[tuple[str, ...]]:
     return frozenset(tuple(words[at : at + _IN_A_ROW]) for at in range(len(words) - _IN_A_ROW + 1))
 
 
-def _plain(text: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", text.lower())
+def _spelled(name: str) -> str:
+    """Return a pattern for a name as exporters spell it: `isr_shrinks_per_sec`, `isrshrinks_total`."""
+    letters = re.sub(r"[^A-Za-z0-9]", "", name)
+    stem = letters.removesuffix("PerSec")
+    rate = "" if stem == letters else rf"(?:{_OTHER}?per{_OTHER}?sec)?"
+    return rf"{_OTHER}?".join(stem) + rate

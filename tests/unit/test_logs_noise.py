@@ -177,10 +177,15 @@ def test_what_only_some_runs_of_the_candidate_log_is_not_called_noise_for_that()
 
 
 @pytest.mark.parametrize(
-    ("numbers", "significance"), [((5000, 6, 5), Significance.UNKNOWN), ((17, 6, 5), Significance.WITHIN)]
+    ("before", "numbers", "significance"),
+    [
+        ((5, 6, 5), (5000, 6, 5), Significance.UNKNOWN),
+        ((5, 6, 5), (17, 6, 5), Significance.UNKNOWN),
+        ((2, 9, 4), (13, 8, 9), Significance.WITHIN),
+    ],
 )
-def test_a_flood_in_one_run_of_the_candidate_is_not_called_noise_for_its_own_spread(numbers, significance):
-    base = [logged("stock", repeat, "retry failed", number) for repeat, number in zip(REPEATS, (5, 6, 5), strict=True)]
+def test_far_more_in_one_run_of_the_candidate_is_not_called_noise_for_its_own_spread(before, numbers, significance):
+    base = [logged("stock", repeat, "retry failed", number) for repeat, number in zip(REPEATS, before, strict=True)]
     found = findings([*rest(), *base, *of_on("retry failed", numbers)])
     assert [each.significance for each in found if each.template == "retry failed"] == [significance]
 

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.base.chance import Stratum, chance_of_so_many, chance_of_so_many_over
 from harness.judge.log_verdict import reasons_of_logs
 from harness.logs.compare.contrasts import contrast
 from harness.logs.compare.counts import Count, Where
@@ -335,8 +336,43 @@ def test_more_of_what_base_always_warns_of_is_a_flood_above_three_times_its_most
         return [logged("no connection", 80 + at)]
 
     known, base = learned(of=steady), [logged("no connection", 60)]
-    rates = [only(judge(known, [logged("no connection", n)], base), FindingKind.RATE) for n in (119, 357, 358)]
+    rates = [only(judge(known, in_turn2(logged("no connection", n)), base), FindingKind.RATE) for n in (119, 357, 358)]
     assert rates == [WITHIN, UNKNOWN, BEYOND]
+
+
+def test_far_more_than_any_run_of_base_in_each_of_three_scenarios_need_be_no_flood_nor_asked_often():
+    known, base = learned(of=lambda name, at: [logged("no connection", 80 + at)]), [logged("no connection", 60)]
+    rates = {n: judge(known, [logged("no connection", n)], base) for n in (178, 179)}
+    found = {n: {each[0] for (kind, _), each in of.items() if kind is FindingKind.RATE} for n, of in rates.items()}
+    assert found == {178: {UNKNOWN}, 179: {BEYOND}}
+
+
+@pytest.mark.parametrize(
+    ("of_40", "scenarios", "beside", "significance"),
+    [
+        (1, 4, (), BEYOND),
+        (1, 4, (logged("closed"),), WITHIN),
+        (1, 2, (), WITHIN),
+        (20, 4, (), WITHIN),
+        (20, 20, (), BEYOND),
+    ],
+)
+def test_what_base_logs_now_and_then_excuses_no_candidate_that_always_does(of_40, scenarios, beside, significance):
+    names = [f"s{at}" for at in range(scenarios)]
+    known = learned(of=lambda name, at: [logged("closed")] if at < of_40 else [], scenarios=names)
+    found = judge(known, [logged("closed")], beside, names).values()
+    assert {each[0] for each in found} <= {significance}
+    assert found or beside
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(1, 3), st.integers(0, 9), st.integers(9, 20)), max_size=6))
+def test_the_chance_over_strata_is_one_where_none_is_mine_and_fishers_in_one_stratum(found):
+    strata = [Stratum(min(mine, of), of, theirs, of_theirs) for mine, of, theirs, of_theirs in found]
+    assert 0 <= chance_of_so_many_over(strata) <= 1
+    assert chance_of_so_many_over([replace(each, mine=0) for each in strata]) == pytest.approx(1)
+    for each in strata:
+        alone = chance_of_so_many(each.mine, each.of_mine, each.theirs, each.of_theirs)
+        assert chance_of_so_many_over([each]) == pytest.approx(alone)
 
 
 def test_three_runs_far_above_every_run_of_base_need_be_no_flood():

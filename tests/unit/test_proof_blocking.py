@@ -1,5 +1,7 @@
 """Calls that block: told apart by the thread that makes them, on class facts made by hand."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -222,6 +224,16 @@ def test_a_second_call_in_the_same_class_is_new():
     base = jar(facts(STATE, method("size", SLEEP)), poll=[call(STATE, "size")])
     again = call("java/lang/Thread", "sleep", "(J)V", line=2)
     assert rules(jar(facts(STATE, method("size", SLEEP, again)), poll=[call(STATE, "size")]), base) == FAILS
+
+
+def test_a_second_call_is_new_in_a_jar_without_line_numbers_too():
+    base = jar(facts(STATE, method("size", SLEEP)), poll=[call(STATE, "size")])
+    bare = replace(SLEEP, line=0)
+    sleeping = [
+        jar(facts(STATE, method("size", *calls)), poll=[call(STATE, "size", line=0)])
+        for calls in ([bare], [bare, bare])
+    ]
+    assert [rules(each, base) for each in sleeping] == [[], FAILS]
 
 
 def test_a_call_that_moves_to_another_class_is_not_new_and_one_in_addition_is():

@@ -21,6 +21,7 @@ from harness.proof.dropin.api import parse_report
 from harness.proof.dropin.class_changes import (
     CompiledBaseline,
     changed_methods,
+    changed_top_level,
     closest,
     compare_levels,
     compare_members,
@@ -600,12 +601,13 @@ def test_entries_that_differ_are_reported_by_their_rule(tmp_path, base, candidat
 def test_an_entry_for_certain_java_versions_fails_where_it_hides_one_of_the_jars_own(
     tmp_path, manifest, entry, severity
 ):
-    both = [("META-INF/MANIFEST.MF", manifest), ("a/B.class", b""), ("a.json", b"")]
-    base, candidate = (
-        read_jar(jar(tmp_path / name, *both, *more)) for name, more in (("b", []), ("c", [(entry, b"")]))
-    )
-    (found,) = compare_entries(base, candidate, {})
-    assert (found.rule, found.where, found.severity) == ("entry-versioned", entry, severity)
+    for name in ("META-INF/MANIFEST.MF", "META-INF/Manifest.mf"):  # Java finds either
+        both = [(name, manifest), ("a/B.class", b""), ("a.json", b"")]
+        base, candidate = (
+            read_jar(jar(tmp_path / of, *both, *more)) for of, more in (("b", []), ("c", [(entry, b"")]))
+        )
+        (found,) = compare_entries(base, candidate, {})
+        assert (found.rule, found.where, found.severity) == ("entry-versioned", entry, severity)
 
 
 @pytest.mark.parametrize(("old", "new"), [(b"1", b"2"), (b"1", None)], ids=["changed", "gone"])
@@ -1002,6 +1004,14 @@ def test_changed_methods_are_those_that_do_something_else_and_all_of_a_new_class
     assert changed(classes(other)) == [(STATE, "gone"), (STATE, "size")]
     assert changed(classes(facts(f"{STATE}$New", method()))) == [(f"{STATE}$New", "size")]
     assert changed({}) == []
+
+
+def test_a_class_has_changed_when_one_nested_in_it_has_or_is_gone_or_new():
+    inner, other = facts(f"{STATE}$Inner", method()), facts(f"{STATE}$Inner", method(code="c2"))
+    base = [CompiledBaseline("base", {**BASE, inner.name: inner})]
+    for candidate in ({**BASE, other.name: other}, BASE, {**BASE, inner.name: inner, f"{STATE}$New": other}):
+        assert changed_top_level(candidate, base) == {STATE.replace("/", ".")}
+    assert changed_top_level(base[0].classes, base) == frozenset()
 
 
 def test_a_method_that_one_of_the_baselines_has_alike_has_not_changed():

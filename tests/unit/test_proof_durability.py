@@ -13,6 +13,7 @@ from harness.proof.dropin.durability import compare_durability
 STORE = "org/apache/kafka/raft/FileQuorumStateStore"
 PRIVATE, SYNTHETIC = 0x2, 0x1000
 SYNC = call("java/io/FileDescriptor", "sync")
+FLUSH_WRITER = call("java/io/BufferedWriter", "flush")
 FORCE = call("java/nio/channels/FileChannel", "force", "(Z)V")
 FLUSH = call("org/apache/kafka/raft/ReplicatedLog", "flush", "(Z)V")
 PATHS = "Ljava/nio/file/Path;Ljava/nio/file/Path;"
@@ -57,6 +58,8 @@ WARNS = [("no-longer-durable", "warning", STORE.replace("/", "."))]
         ([MOVE], [MOVE_ALONE, FLUSH_DIR], False),
         ([SYNC], [FORCE], False),
         ([MOVE_ALONE], [PLAIN_MOVE, ATOMIC], False),
+        ([FLUSH_WRITER, SYNC], [SYNC], True),  # what it writes is on its way when the file is synced
+        ([FLUSH_WRITER], [], False),
         ([SYNC, FLUSH], [FLUSH], True),  # one stands for no other
         ([PLAIN_MOVE], [], False),
         ([], [SYNC], False),

@@ -135,6 +135,15 @@ def test_a_method_that_takes_no_lock_any_more_is_a_warning(base, candidate, name
     assert found(with_methods(*base), with_methods(*candidate)) == lost(*named)
 
 
+def test_a_long_chain_of_private_callers_is_walked_to_its_end():
+    def chain(*of_the_last):
+        steps = [private(f"m{at}", *([call(STATE, f"m{at - 1}")] if at else [])) for at in range(3000)]
+        return with_methods(*steps, method("append", *of_the_last, call(STATE, "m2999")))
+
+    assert found(chain(LOCK), chain(LOCK)) == []
+    assert found(chain(LOCK), chain()) == lost("append")
+
+
 WITH_LOCK = call(STATE, "withLock", "(Ljava/lang/Runnable;)V")
 
 

@@ -431,7 +431,7 @@ def cell_of(shown: VerdictRecord, scenario: str, arm: str) -> CellView:
 def test_a_cell_shows_the_figures_that_matter() -> None:
     held = cell_of(document(), "turn2", "patched-on")
     lost = cell_of(document(), "turn2", "stock")
-    always = ("longest stall 1.3 s", "0 of 412 acked records lost")
+    always = ("longest stall 1.3 s", "0 of 412 acked writes lost")
     assert held.figures == ("observer recovers 0.5 s", *always)
     assert lost.figures == always
     assert " · ".join(f"<span>{figure}</span>" for figure in held.figures) in render_html(document(), {})
@@ -443,7 +443,7 @@ def test_figures_of_repeats_are_reported_as_a_span_and_records_are_summed() -> N
         {"observer_recovers_seconds": 2.04, "lost_records": 2.0, "acked_records": 410.0},
         {"node_cpu_seconds": 3.0},
     ]
-    assert inline_figures(runs) == ("observer recovers 0.5 to 2.0 s", "2 of 810 acked records lost")
+    assert inline_figures(runs) == ("observer recovers 0.5 to 2.0 s", "2 of 810 acked writes lost")
     assert inline_figures([{}]) == ()
 
 

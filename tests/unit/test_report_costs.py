@@ -88,7 +88,7 @@ def test_costs_without_journals_have_their_table():
 
 def test_what_is_shown_as_a_cost_is_no_measure_again():
     shown = report_context(DEAR, journals("dear")).measures.names
-    assert "acked records" in shown
+    assert "acked writes" in shown
     assert not {name for name in shown if name.startswith(("observer raft", "commit", "node cpu"))}
 
 

@@ -363,7 +363,7 @@ def test_the_terminal_shows_verdict_reasons_and_report_and_no_control_characters
     assert "HOLD  turn2: it failed" in text
     assert "reason 5" in text
     assert "reason 6" not in text
-    assert "time: build 5 s, run 1 min 10 s; 1 min 15 s in all" in text
+    assert "time: build 5 s, run 1 min 10 s; 1 min 15 s before judging" in text
     assert "strongest reason against it: it ran once" in text
     assert "not fixed: 1 of 1 scenario fails with the candidate as it does without it (gap)." in text
     assert "report.html" in text

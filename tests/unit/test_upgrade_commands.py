@@ -72,9 +72,9 @@ def test_a_star_before_an_option_says_that_it_is_required():
 
 def test_options_of_argparse4j_by_their_longest_names_required_where_the_usage_has_no_brackets():
     assert options_in(ARGPARSE) == (
-        CommandOption("--cluster-id", default="none"),
+        CommandOption("--cluster-id", default="none", others=("-t",)),
         CommandOption("--config", required=True),
-        CommandOption("--help"),
+        CommandOption("--help", others=("-h",)),
         CommandOption("--old", deprecated=True),
     )
 
@@ -110,6 +110,17 @@ def test_scripts_of_an_unpacked_kafka_say_themselves_what_they_start(tmp_path):
         "kafka-topics.sh": "org.apache.kafka.tools.TopicCommand",
         "zookeeper-shell.sh": "org.apache.Shell",
     }
+
+
+def test_an_option_is_the_same_by_any_of_its_names_and_a_name_that_is_gone_is_told():
+    short, both = CommandOption("-a"), CommandOption("--all", others=("-a",))
+    assert command_changes((command("a.sh", short),), (command("a.sh", both),)) == ()
+    (gone,) = command_changes((command("a.sh", both),), (command("a.sh", CommandOption("--all")),))
+    assert (gone.weight, gone.subject) == (Weight.BREAKS, "a.sh -a")
+    (removed,) = command_changes(
+        (command("a.sh", both, CommandOption("--x")),), (command("a.sh", CommandOption("--x")),)
+    )
+    assert (removed.subject, removed.other_names) == ("a.sh --all", ("-a",))
 
 
 def command(name, *options, main="Main"):

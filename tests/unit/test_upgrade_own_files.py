@@ -1,5 +1,7 @@
 """Where an operator's own files name what changes."""
 
+from dataclasses import replace
+
 import pytest
 
 from harness.model.operator_changes import SCHEMA, Area, Change, OperatorChanges, Weight
@@ -27,6 +29,9 @@ ATTRIBUTES = changed(
     base="io-wait-ratio, io-waittime-total",
 )
 BEAN = changed(Area.METRICS, "kafka.server:type=raft-metrics", base="Kafka metrics")
+SIZE = changed(Area.METRICS, "kafka.log:type=Log,name=Size", base="gauge")
+SHORT = replace(changed(Area.COMMANDS, "kafka-storage.sh format --cluster-id"), other_names=("-t",))
+NEEDED = replace(SHORT, by_default=True)
 LINE = changed(Area.LOGS, "Error while fetching the partition {} from the leader")
 
 
@@ -38,6 +43,14 @@ LINE = changed(Area.LOGS, "Error while fetching the partition {} from the leader
         (OPTION, "/opt/kafka/bin/kafka-console-producer.sh --topic x --broker-list k:9092"),
         (OPTION, "kafka-console-producer --broker-list=k"),
         (METRIC, "expr: rate(kafka_server_replicamanager_isrshrinkspersec_total[5m]) > 0"),
+        (METRIC, "expr: rate(kafka_server_replicamanager_isrshrinks_total[5m]) > 0"),
+        (METRIC, "kafka_server_replica_manager_isr_shrinks_per_sec"),
+        (METRIC, "kafka.server:name=IsrShrinksPerSec,type=ReplicaManager"),
+        (KEY, "producer.override.log.retention.hours=5"),
+        (KEY, "listener.name.internal.log.retention.hours=5"),
+        (KEY, "eu->us.consumer.log.retention.hours=5"),
+        (SHORT, "kafka-storage.sh format -t abc"),
+        (SHORT, "kafka-storage.sh format --cluster-id abc"),
         (METRIC, '"kafka.server:type=ReplicaManager,name=IsrShrinksPerSec"'),
         (FAMILY, "kafka_network_requestmetrics_totaltimems{request='X'}"),
         (LINE, "pattern: 'Error while fetching the partition .*'"),
@@ -60,6 +73,11 @@ def test_a_line_that_names_what_changes_is_found(change, line):
         (OPTION, "kafka-console-consumer.sh --broker-list k"),
         (OPTION, "kafka-console-producer.sh --broker-list-file k"),
         (METRIC, "kafka_server_replicamanager_isrexpandspersec"),
+        (SIZE, "alert: ConsumerBacklogResized"),
+        (SIZE, "catalog_size > 3"),
+        (SIZE, "max.log.size=3"),
+        (SHORT, "kafka-storage.sh format -x abc"),
+        (NEEDED, "kafka-storage.sh format -t abc"),
         (LINE, "Error while fetching"),
         (ATTRIBUTES, "rate(kafka_server_socket_server_metrics_request_rate[5m])"),
         (KEY, "# log.retention.hours=5"),

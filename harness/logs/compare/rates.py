@@ -19,8 +19,6 @@ from numpy.typing import NDArray
 from scipy import special
 
 from harness.logs.compare.moderation import Array, Prior, fit, moderated
-from harness.logs.compare.stock import FLOOD_EVENTS
-from harness.logs.compare.stock_runs import FLOOD_TIMES
 from harness.logs.compare.tables import WHOLE, Assessment, Key, Place, Table
 from harness.model.findings import WORSE, Significance
 
@@ -28,6 +26,7 @@ MIN_EFFECT = 1.5  # times as often
 # Of false ones among the rates that count. With 0.05 for all, two of 20 splits of runs of one build showed a rate.
 _MOST_FALSE = 0.01
 _MOST_FALSE_APART = 0.05
+_EXCEEDING_EVENTS = 5
 _APART = 3.0  # times the widest spread of a line within an arm
 
 
@@ -50,7 +49,7 @@ class Rates:
         best: dict[tuple[Place, Key], Assessment] = {}
         for test, q in sorted(zip(tests, qs, strict=True), key=lambda pair: pair[0].p):
             beyond = q < (_MOST_FALSE_APART if test.apart else _MOST_FALSE) and test.effect >= np.log2(MIN_EFFECT)
-            otherwise = Significance.UNKNOWN if test.floods else Significance.WITHIN
+            otherwise = Significance.UNKNOWN if test.exceeds else Significance.WITHIN
             assessment = Assessment(Significance.BEYOND if beyond else otherwise, test.phase, q)
             before = best.setdefault((test.place, test.key), assessment)
             if beyond and before.significance is not Significance.BEYOND:
@@ -70,7 +69,7 @@ class Rates:
         effect = np.abs(shifts).min(0) * (shifts[0] * shifts[1] >= 0)
         p = np.where(effect > 0, p, 1.0)
         apart = self._apart(table, of_base, of_candidate)
-        floods = self._floods(table, of_base, of_candidate)
+        exceeds = self._exceeds(table, of_base, of_candidate)
         warning = {(key.logger, key.family) for key, _ in table.rows if key.level in WORSE}
         either = np.asarray(table.counts[:, [*of_base, *of_candidate]].any(1))
         levels = Counter(
@@ -86,17 +85,17 @@ class Rates:
                 float(p[at]),
                 float(effect[at]),
                 bool(apart[at]),
-                bool(floods[at]),
+                bool(exceeds[at]),
                 key.level in WORSE if key.level else (key.logger, key.family) in warning,
             )
             for (key, phase), at in table.rows.items()
             if both[at] and bool(key.level) is (levels[key.logger, key.family] > 1)
         ]
 
-    def _floods(self, table: Table, of_base: list[int], of_candidate: list[int]) -> NDArray[np.bool_]:
-        """Return whether a run of the candidate logs far more than any of base: its own spread makes that no noise."""
+    def _exceeds(self, table: Table, of_base: list[int], of_candidate: list[int]) -> NDArray[np.bool_]:
+        """Return whether a run of the candidate logs clearly more than any of base: its own spread is no noise."""
         most, of_all = (np.asarray(table.counts[:, of].max(1)) for of in (of_candidate, of_base))
-        return np.asarray((most >= FLOOD_EVENTS) & (most > FLOOD_TIMES * of_all))
+        return np.asarray((most - of_all >= _EXCEEDING_EVENTS) & (most > MIN_EFFECT * of_all))
 
     def _apart(self, table: Table, of_base: list[int], of_candidate: list[int]) -> NDArray[np.bool_]:
         """Return whether all runs of one arm lie far from all of the other, in numbers and in numbers per second."""
@@ -157,5 +156,5 @@ class _RateTest:
     p: float
     effect: float
     apart: bool
-    floods: bool
+    exceeds: bool
     warns: bool

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import comb
 
-from harness.base.chance import chance_of_so_many
+from harness.base.chance import Stratum, chance_of_at_least, chance_of_so_many, chance_of_so_many_over
 from harness.logs.compare.observed_run import Line, ObservedRun
 from harness.logs.compare.stock_runs import FLOOD_TIMES, LEAST_STOCK_RUNS, StockRuns, by_scenario, index
 from harness.logs.compare.tables import Assessment, Key, Place
@@ -22,6 +22,7 @@ MOST_FALSE = {True: 0.001, False: 0.05}
 FLOOD_EVENTS = 20  # in one run
 _APART = 1.5  # times as much in every run as in any of base's jar
 _APART_EVENTS = 5
+_MOST_BESIDE = 0.05  # how likely base beside the candidate logs it in as many runs: what befell this host hit both
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,7 @@ class Stock:
         self._own = StockRuns(own, ())
         self._logged = index(candidate)
         self._of = by_scenario(candidate)
+        self._too_often: dict[Line, bool] = {}
 
     def new(self, place: Place, key: Key, word: str = "") -> Judged | None:
         """Judge what the candidate logs and base beside it does not; None where too little is known."""
@@ -64,7 +66,8 @@ class Stock:
             return None
         if rate.seen:
             return self._of_known(line, rate, found)
-        unknown = self._is_chance(place, line, logs=True) or (self._warns(line) and self._may_be_trouble(line))
+        is_chance = self._is_chance(place, line, logs=True) and not self._is_too_often(line)
+        unknown = is_chance or (self._warns(line) and self._may_be_trouble(line))
         return self._unless(unknown, line, rate if unknown else self._beside_all(line, rate, found))
 
     def vanished(self, place: Place, key: Key, word: str = "") -> Judged | None:
@@ -118,10 +121,54 @@ class Stock:
 
     def _of_known(self, line: Line, rate: StockRate, found: Sequence[int]) -> Judged:
         """Judge something that base's jar logs too, at least sometimes."""
+        if rate.seen < rate.runs and self._is_too_often(line):
+            return Judged(Significance.BEYOND, rate)
         if max(found) <= rate.most:
             return Judged(Significance.WITHIN, rate)
         is_more = _lie_apart([rate.most], found, rate.runs, MOST_FALSE[self._warns(line)])
-        return self._unless(not is_more, line, rate)
+        return self._unless(not is_more and not self._is_more_everywhere(line), line, rate)
+
+    def _is_too_often(self, line: Line) -> bool:
+        """Whether more of the candidate's runs log a line than so many of base's jar make likely, over all scenarios in
+        which not every run of that does; base's runs beside them must not log it as often either.
+
+        Each run is held against those of its own scenario. Asked is so of all that base's jar logs now and then, and
+        one of them all may seem too frequent by chance no oftener than MOST_FALSE says.
+        """
+        if line not in self._too_often:
+            self._too_often[line] = self._found_too_often(line)
+        return self._too_often[line]
+
+    def _found_too_often(self, line: Line) -> bool:
+        logged, here = self._runs.logged(line), self._runs.beside
+        scope = [name for name in self._runs.known & self._of.keys() if not self._runs.of[name] <= logged.keys()]
+        mine = {name: self._agreeing(name, line, logs=True) for name in scope}
+        agreeing = sum(mine.values())
+        if agreeing < LEAST_RUNS or not logged:
+            return False
+        strata = [
+            Stratum(mine[name], len(self._of[name]), len(self._runs.of[name] & logged.keys()), len(self._runs.of[name]))
+            for name in scope
+        ]
+        beside = frozenset(run for name in scope for run in self._runs.of[name]) & here
+        of_mine = sum(len(self._of[name]) for name in scope)
+        if chance_of_so_many(agreeing, of_mine, len(beside & logged.keys()), len(beside)) > _MOST_BESIDE:
+            return False
+        warns = self._warns(line)
+        return chance_of_so_many_over(strata) * self._runs.sometimes(frozenset(scope), warns) < MOST_FALSE[warns]
+
+    def _is_more_everywhere(self, line: Line) -> bool:
+        """Whether the candidate logs far more of a line than all runs of base's jar, in more scenarios than likely."""
+        chances, above = [], 0
+        for name in self._runs.known & self._of.keys():
+            stock = [self._runs.logged(line).get(run, 0) for run in self._runs.of[name]]
+            found = [self._logged.get(line, {}).get(run, 0) for run in self._of[name]]
+            if any(stock) or any(found):
+                chances.append(1 / comb(len(stock) + len(found), len(found)))
+                above += _is_far_above(found, stock)
+        warns = self._warns(line)
+        asked = self._runs.sometimes(self._runs.known, warns) + len(chances)
+        return above >= LEAST_RUNS and chance_of_at_least(above, chances) * asked < MOST_FALSE[warns]
 
     def _counts(self, place: Place, line: Line) -> list[int]:
         logged = self._logged.get(line, {})
@@ -190,8 +237,11 @@ class Stock:
 def _lie_apart(low: Sequence[int], high: Sequence[int], stock_runs: int, most_false: float) -> bool:
     """Whether all of the candidate's runs lie on one side of all of base's jar, far off, and are enough for that."""
     runs = max(len(low), len(high))
-    is_far = min(high) > _APART * max(low) and min(high) - max(low) >= _APART_EVENTS
-    return is_far and runs >= LEAST_RUNS and comb(stock_runs + runs, runs) * most_false > 1
+    return _is_far_above(high, low) and runs >= LEAST_RUNS and comb(stock_runs + runs, runs) * most_false > 1
+
+
+def _is_far_above(high: Sequence[int], low: Sequence[int]) -> bool:
+    return min(high) > _APART * max(low) and min(high) - max(low) >= _APART_EVENTS
 
 
 def _line(place: Place, key: Key, word: str) -> Line:

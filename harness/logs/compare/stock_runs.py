@@ -74,6 +74,11 @@ class StockRuns:
             self._sizes[scope, warnings] = Counter(map(len, patterns))
         return self._sizes[scope, warnings]
 
+    def sometimes(self, scope: frozenset[str], warnings: bool) -> int:
+        """Return how many things some runs of some scenarios logged and others did not."""
+        sizes, runs = self.sizes(scope, warnings), len(self.in_scope(scope))
+        return sum(many for size, many in sizes.items() if 0 < size < runs)
+
     @cached_property
     def _sizes(self) -> dict[tuple[frozenset[str], bool], Counter[int]]:
         return {}
@@ -87,6 +92,11 @@ class StockRuns:
     def here(self) -> int:
         """How many runs base has here."""
         return len(self._here)
+
+    @property
+    def beside(self) -> frozenset[int]:
+        """Base's runs here, beside the candidate."""
+        return frozenset(self._here)
 
     @cached_property
     def troubles(self) -> int:

@@ -26,8 +26,8 @@ from harness.proof.dropin.class_changes import (
     CompiledBaseline,
     Named,
     changed_methods,
+    changed_top_level,
     closest,
-    code_of,
     compare_levels,
     compare_members,
     compare_nests,
@@ -123,8 +123,8 @@ class Subject:
 class DropIn:
     """The names of all rules that were checked, the differences they found, worst first, and notes for the reader.
 
-    `changed` are the candidate's classes, with dots, that are not those of the closest baseline, `changed_methods` the
-    methods that do something else.
+    `changed` are the top-level classes, with dots, that are not those of the closest baseline, or of which a nested one
+    is not; `changed_methods` are the methods that do something else.
     """
 
     looked_at: tuple[str, ...]
@@ -195,7 +195,7 @@ def prove_dropin(tools: ProofTools, base: Path, candidate: Path, subject: Subjec
         tuple(each.name for each in rules.ALL),
         worst_first(tuple(weighed(found, old, others))),
         _notes(subject, new, comparison),
-        _changed(new, baselines),
+        changed_top_level(new, baselines),
         changed_methods(comparison),
     )
 
@@ -255,12 +255,6 @@ def _configuration(tools: ProofTools, jar: Path) -> EveryConfig:
 
 def _baselines(subject: Subject, classes: Sequence[Classes]) -> list[CompiledBaseline]:
     return [CompiledBaseline(each.label, made) for each, made in zip(subject.baselines, classes, strict=True)]
-
-
-def _changed(candidate: Classes, baselines: Sequence[CompiledBaseline]) -> frozenset[str]:
-    nearest, _ = closest(candidate, baselines)
-    old = {name: code_of(each) for name, each in nearest.classes.items()}
-    return frozenset(name.replace("/", ".") for name, each in candidate.items() if old.get(name) != code_of(each))
 
 
 def _notes(subject: Subject, candidate: Classes, comparison: Comparison) -> tuple[str, ...]:

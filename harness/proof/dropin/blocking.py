@@ -17,7 +17,9 @@ from harness.proof.dropin.class_changes import CompiledBaseline, top_level
 
 _MOST_STEPS = 5  # of the way from the loop to a call
 _LAMBDA = re.compile(r"lambda\$(\w+)\$\d+")
-Place = tuple[Method, int]  # a method and a line in it: compilers repeat what stands in `finally`
+# A method and a line in it: compilers repeat what stands in `finally`. Where the candidate has no lines, how many
+# instructions that use something are before it.
+Place = tuple[Method, int]
 Called = tuple[str, str]  # a top-level class, and what it calls
 
 
@@ -36,7 +38,8 @@ def compare_blocking(candidate: Classes, baselines: Sequence[CompiledBaseline]) 
     """
     graph, olds = CallGraph(candidate), [CallGraph(each.classes) for each in baselines]
     wrappers = frozenset(method for each in olds for method in _blocking_methods(each))
-    new, known = _sites(graph, wrappers), [_sites(each, wrappers) for each in olds]
+    has_lines = any(use.line for facts in graph.methods.values() for use in facts.uses)
+    new, known = _sites(graph, wrappers, has_lines), [_sites(each, wrappers, has_lines) for each in olds]
     grave = _more(new.on_raft_thread, [each.on_raft_thread for each in known])
     other = _more(new.anywhere, [each.anywhere for each in known]) - grave
     for top, called in _by_class(grave):
@@ -48,13 +51,13 @@ def compare_blocking(candidate: Classes, baselines: Sequence[CompiledBaseline]) 
         yield rules.BLOCKS_ELSEWHERE.broken(_dotted(top), detail, "", ", ".join(called))
 
 
-def _sites(graph: CallGraph, wrappers: Set[Method]) -> _Sites:
+def _sites(graph: CallGraph, wrappers: Set[Method], has_lines: bool) -> _Sites:
     on_raft_thread: dict[Called, set[Place]] = defaultdict(set)
     anywhere: dict[Called, set[Place]] = defaultdict(set)
     for method, facts in graph.methods.items():
         for at, use in enumerate(facts.uses):
             for name in _blocking(graph, use, wrappers):
-                called, place = (top_level(method[0]), name), (method, use.line)
+                called, place = (top_level(method[0]), name), (method, use.line if has_lines else at)
                 anywhere[called].add(place)
                 if method in graph.raft_thread and not (use.made_into and graph.handed_over(facts.uses, at)):
                     on_raft_thread[called].add(place)

@@ -230,6 +230,14 @@ def is_for_others(member: FieldFacts | MethodFacts) -> bool:
     return bool(member.access & _FOR_OTHERS)
 
 
+def changed_top_level(candidate: Classes, baselines: Sequence[CompiledBaseline]) -> frozenset[str]:
+    """Return the top-level classes, with dots, that are not the closest baseline's, or of which a nested one is not."""
+    nearest, _ = closest(candidate, baselines)
+    old, new = ({name: code_of(each) for name, each in of.items()} for of in (nearest.classes, candidate))
+    differing = (name for name in old.keys() | new.keys() if old.get(name) != new.get(name))
+    return frozenset(top_level(name).replace("/", ".") for name in differing)
+
+
 def top_level(name: str) -> str:
     """Return the top-level class that a class is nested in, or itself."""
     return name.split("$", 1)[0]

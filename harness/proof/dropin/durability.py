@@ -23,9 +23,11 @@ _DOES = {
     ),
     "syncs a folder": re.compile(rf"{_UTILS}(?:flushDir\w*\(|atomicMoveWithFallback\([^)Z]*\))"),
     "moves a file atomically": re.compile(rf"{_UTILS}atomicMove\w*\(|{_FILE}CopyOption\.ATOMIC_MOVE"),
+    "flushes what it then syncs": re.compile(r"java/io/\w*(?:Writer|OutputStream)\.flush\("),
     "flushes the log": re.compile(r"org/apache/kafka/raft/(?:ReplicatedLog|RaftLog)\.flush\("),
 }
 """What makes a write durable or atomic, each apart: one stands for no other. Matched as `owner.name(descriptor)`."""
+_BESIDE = {"flushes what it then syncs": _DOES["syncs a file"]}  # elsewhere it makes nothing durable
 # What is known to do none of it, but for what stands above: of the JDK only a file that is opened "rws" may.
 _HARMLESS = re.compile(rf"(?:java|javax)/(?!io/RandomAccessFile\.<init>)|org/slf4j/|{_UTILS}")
 _FOR_OTHERS, _SYNTHETIC = 0x1 | 0x4, 0x1000
@@ -43,7 +45,7 @@ def compare_durability(base: Classes, candidate: Classes) -> Iterator[Difference
     old = _Jar.of(base)
     new = _Jar.of(candidate, old)
     for does, pattern in _DOES.items():
-        known = _Ways.of(old, pattern)
+        known = _Ways.of(old, pattern, _BESIDE.get(does))
         found: dict[str, list[_Lost]] = defaultdict(list)
         for lost in _lost(known, _Ways.of(new, pattern), visible(base).keys()):
             found[top_level(known.place(lost.method)[0])].append(lost)
@@ -87,8 +89,13 @@ class _Ways:
     uses: Mapping[Method, Sequence[Use]]
 
     @staticmethod
-    def of(jar: _Jar, pattern: re.Pattern[str]) -> _Ways:
-        uses = {method: found for method in jar.graph.methods if (found := _uses(jar.graph, method, pattern))}
+    def of(jar: _Jar, pattern: re.Pattern[str], beside: re.Pattern[str] | None = None) -> _Ways:
+        """Return the ways to what uses a pattern itself; with `beside`, to what uses that too."""
+        uses = {
+            method: found
+            for method in jar.graph.methods
+            if (found := _uses(jar.graph, method, pattern)) and (beside is None or _uses(jar.graph, method, beside))
+        }
         return _Ways(jar, _leading(jar.callers, uses), _leading(_turned(jar.newly), uses).keys(), uses)
 
     def way(self, method: Method) -> list[Method]:

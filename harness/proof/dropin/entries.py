@@ -64,7 +64,8 @@ def read_jar(path: Path) -> JarFacts:
         wanted = (name for name in names if not is_class(name) or _VERSIONED.fullmatch(name))
         resources = {name: read_entry(archive, name) for name in wanted}
         twins = twins_in(archive)
-    return JarFacts(names, resources, parse_manifest(resources.get(MANIFEST, b"")), twins)
+    manifests = [parse_manifest(resources[name]) for name in names if name.upper() == MANIFEST]  # as Java looks for it
+    return JarFacts(names, resources, {key: value for each in manifests for key, value in each.items()}, twins)
 
 
 def entries_of(jars: Iterable[Path], names: Set[str]) -> dict[str, frozenset[bytes]]:

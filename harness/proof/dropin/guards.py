@@ -70,14 +70,20 @@ class Locking:
             waiting += new
         return found
 
-    def is_held(self, method: Method, seen: Set[Method] = frozenset()) -> bool:
+    def is_held(self, method: Method) -> bool:
         """Whether only what takes a lock calls a method, or what makes the object, which no other thread knows yet."""
-        facts = self.methods[method]
-        if method in seen or _locks(facts) or facts.name == "<init>":
-            return True
-        callers = self._callers[method] - {method}
-        is_hidden = bool(facts.access & (_PRIVATE | _SYNTHETIC))
-        return is_hidden and all(self.is_held(each, {*seen, method}) for each in callers)
+        found, waiting = {method}, [method]
+        while waiting:
+            each = waiting.pop()
+            facts = self.methods[each]
+            if _locks(facts) or facts.name == "<init>":
+                continue
+            if not facts.access & (_PRIVATE | _SYNTHETIC):
+                return False
+            new = self._callers[each] - found
+            found |= new
+            waiting += new
+        return True
 
     def _called(self, facts: MethodFacts) -> Iterator[Method]:
         for use in facts.uses:

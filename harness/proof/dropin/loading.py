@@ -109,7 +109,7 @@ def complaints_in(answer: str, jar: Path) -> list[tuple[int, str]]:
 
 
 def _run_probe(java: JavaRuntime, loader: Path, jar: Path, others: Sequence[Path], request: Path) -> str:
-    words, path = ("LoadProbe", str(request)), (jar, *others, loader)
+    words, path = ("LoadProbe", str(request)), (loader, jar, *others)
     try:
         return answer_of(java, *words, class_path=path, options=["-Xshare:auto"], seconds=_SECONDS)
     except NoAnswer as error:
