@@ -141,7 +141,7 @@ def _result_digest(result: RunResult) -> str:
 def _plan_digest(cell: PlannedRun) -> str:
     scenario = cell.scenario
     steps = tuple(described(cell.plan().everything, cell.settings_in_force))
-    text = to_json((steps, scenario.topology, scenario.budget, dict(cell.settings)))
+    text = to_json((steps, scenario.topology, scenario.budget, dict(cell.settings), cell.node_parts.line))
     return _digest(text.encode())
 
 

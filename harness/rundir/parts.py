@@ -163,6 +163,11 @@ class ProofFolder:
         return RecordFile(self.path / "coverage.json", Coverage)
 
     @property
+    def rules(self) -> Path:
+        """The digest of the harness that made the proof, as text."""
+        return self.path / "rules"
+
+    @property
     def junit(self) -> Path:
         """The folder of JUnit XML of the tests on the jar."""
         return self.path / "junit"

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from harness.audit.claims_file import Chain
 from harness.base.errors import HarnessError
+from harness.base.files import write_text
 from harness.base.progress import Reporter
 from harness.base.text import visible
 from harness.building.given import version_note
@@ -30,6 +31,7 @@ from harness.rundir.directory import RunDirectory
 from harness.stages.proof_case import ProofCase, proof_case
 from harness.stages.proof_parts import audited, simulated, subject_of, tested, waived
 from harness.stages.reuse_proof import keep_proof, take_proof
+from harness.stages.rules_digest import code_digest
 from harness.stages.tests_that_fit import fitted
 from harness.stages.tests_weighed import needless, standing_of
 from harness.stages.timing import timed
@@ -131,7 +133,9 @@ def write_proof(case: ProofCase, found: Compared, tests: TestsProof, reporter: R
     """Write and return the proof, after simulations where they were asked for; keep it for the very same jar."""
     keep_proof(case, found.dropin, found.answers, tests)
     proof = _proof(case, found, tests, simulated(case, reporter))
-    case.directory.proof(case.candidate.name).proof.write(proof)
+    folder = case.directory.proof(case.candidate.name)
+    folder.proof.write(proof)
+    write_text(folder.rules, code_digest())
     return proof
 
 

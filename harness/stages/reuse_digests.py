@@ -32,18 +32,23 @@ def surroundings(host: Mapping[str, str], java: JavaRuntime, own_scenarios: Sequ
 
     `host` are the facts that run.json declares, how many clusters are side by side among them.
     """
-    runtime = [path for name in _OF_JAVA if (path := java.home / name).is_file()]
     return {
         **{f"host: {name}": value for name, value in host.items()},
         "code": code_digest(),
-        "libraries": _libraries(),
-        "java": f"{java.version} {java.home} {' '.join(map(sha256_of, runtime))}",
+        "libraries": libraries(),
+        "java": f"{java.version} {java.home} {' '.join(files_of_java(java.java))}",
         "own scenarios": digest_of(folder.resolve() for folder in own_scenarios),
     }
 
 
+def files_of_java(java: Path) -> tuple[str, ...]:
+    """Return digests that tell a runtime, by its `java`, from another of its version in its place."""
+    home = java.resolve().parents[1]
+    return tuple(sha256_of(path) for name in _OF_JAVA if (path := home / name).is_file())
+
+
 @cache
-def _libraries() -> str:
+def libraries() -> str:
     """Return the digest of the names and versions of all that is installed beside the harness."""
     return digest_of_record(sorted({f"{each.name} {each.version}" for each in distributions()}))
 

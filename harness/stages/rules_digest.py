@@ -12,8 +12,9 @@ from harness.base.paths import data_root
 _CODE = Path(__file__).parents[1]
 _BUILDS = data_root() / "builds"
 # What decides how a run goes and what is written of it, and what decides what that means.
+_RUNS = ("base", "cluster", "containers", "engine", "kafka", "logs/read", "model", "rollout", "scenario", "topicids")
 _MAKING = (
-    *(_CODE / name for name in ("scenario", "engine", "cluster", "rollout")),
+    *(_CODE / name for name in (*_RUNS, "stages/run.py", "stages/rollout_inputs.py")),
     data_root() / "scenarios",
     _BUILDS / "lines",
 )

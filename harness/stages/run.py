@@ -31,9 +31,11 @@ from harness.scenario.capabilities import old_topics
 from harness.scenario.host_meter import host_speed
 from harness.scenario.registry import load_all
 from harness.stages.arm_kafka import parts_of_arms
+from harness.stages.half_rounds import remove_half_rounds
 from harness.stages.known_noise import noise_of
 from harness.stages.resume import check_builds_and_java
-from harness.stages.rules_digest import making_digest_with, own_files_of
+from harness.stages.reuse_digests import files_of_java, libraries
+from harness.stages.rules_digest import digest_of_texts, making_digest_with, own_files_of
 from harness.stages.timing import noted, timed
 from harness.toolbox.lockfile import Purpose
 from harness.toolbox.toolbox import Toolbox
@@ -70,6 +72,7 @@ def run(
     _fetch_tools(cells, toolbox)
     with timed(directory, "prepare"):
         take_over(cells)
+        remove_half_rounds(cells, directory, lambda cell: _why_again(run_dir, cell) == "", reporter)
     with noted(directory, "noise is looked up"):
         noise_of(directory)  # before the first run: it is judged by nothing that was learned from it
     with timed(directory, "run"):
@@ -171,7 +174,7 @@ def declared_runs(
             arm.java,
             soak=seconds(soak) if soak else 0.0,
             runtime=request.runtime,
-            harness=harness,
+            harness=digest_of_texts((harness, libraries(), *files_of_java(node_parts[arm.name].java))),
             own_files=own_files,
         )
         for repeat in range(1, declared.repeats + 1)
@@ -200,9 +203,13 @@ def _is_without_an_answer(result: RunResult) -> str:
 
 def _has_result(root: Path, cell: PlannedRun, reporter: Reporter) -> bool:
     """Return whether a cell has a result that was made with what is declared now; say why one is not used."""
-    if not RunDirectory(root).run(cell.key).result.exists:
-        return False
-    why = mismatch(root, cell) or _is_without_an_answer(RunDirectory(root).run(cell.key).result.read())
+    why = _why_again(root, cell)
     if why:
         reporter.report(f"{cell.key.folder} is run again: {why}")
-    return not why
+    return why == ""
+
+
+def _why_again(root: Path, cell: PlannedRun) -> str | None:
+    """Return why a cell's result does not stand, empty where it does; None where there is none."""
+    result = RunDirectory(root).run(cell.key).result
+    return (mismatch(root, cell) or _is_without_an_answer(result.read())) if result.exists else None

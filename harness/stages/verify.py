@@ -35,6 +35,7 @@ from harness.stages.preflight import has_room_beside
 from harness.stages.prove import has_candidate, prove
 from harness.stages.prove_beside import Beside, proving_beside
 from harness.stages.reuse import Reuse
+from harness.stages.rules_digest import code_digest
 from harness.stages.spark_beside import spark_beside
 from harness.stages.timing import begin_times, end_times, noted, timed
 from harness.stages.upgrade_notes import note_upgrade
@@ -122,9 +123,16 @@ def _proving(directory: RunDirectory, toolbox: Toolbox, reporter: Reporter) -> A
 
 
 def is_proved(directory: RunDirectory) -> bool:
-    """Return whether the proof of what is declared is there; a damaged one, or that of another jar, is none."""
+    """Return whether the proof of what is declared is there, by these rules.
+
+    A damaged one, or that of another jar, is none; and waivers, where there are any, may have expired since.
+    """
+    declaration = directory.declaration.read()
+    request, rules = directory.request.read_if_exists(), directory.proof(declaration.candidate).rules
+    if (request and request.waivers) or not rules.is_file() or rules.read_text("utf-8") != code_digest():
+        return False
     try:
-        return judge_stage.read_proof(directory, directory.declaration.read()) is not None
+        return judge_stage.read_proof(directory, declaration) is not None
     except HarnessError:
         return False
 

@@ -65,7 +65,9 @@ class Bench:
         return SimpleNamespace(scenarios=scenarios, setup=Setup("", series=self.series))
 
     def parts(self, arms, *_):
-        return {arm.name: SimpleNamespace(profile="fast", line=line_of("3.9.1")) for arm in arms}
+        return {
+            arm.name: SimpleNamespace(profile="fast", line=line_of("3.9.1"), java=Path("/jre/bin/java")) for arm in arms
+        }
 
     def build(self, folder: Path, *_) -> None:
         request = RunDirectory(folder).request.read()

@@ -1,11 +1,13 @@
 """What lies in a run directory and contradicts itself is refused before it is judged."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from sample_run import write_sample
 
 from harness.base.errors import HarnessError
+from harness.base.files import write_text
 from harness.logs.count_cache import SCHEMA as COUNTS
 from harness.model.arms import Kafka, Role
 from harness.model.log_totals import Totals
@@ -14,6 +16,7 @@ from harness.model.runs import RunKey
 from harness.report import write_reports
 from harness.rundir.directory import RunDirectory
 from harness.stages.judge import judge_run, read_proof
+from harness.stages.rules_digest import code_digest
 from harness.stages.verify import is_proved
 
 KEY = RunKey("turn2", "patched-on", 1)
@@ -53,11 +56,22 @@ def test_a_run_directory_that_declares_no_repeat_or_more_than_anybody_runs_is_da
     [("candidate", "is about another jar"), ("base", "compares the jar with another than it replaces")],
 )
 def test_a_proof_of_other_jars_is_refused_and_made_again_when_one_goes_on(directory, field, problem):
+    write_text(directory.proof("patched").rules, code_digest())
     assert is_proved(directory)
     file = directory.proof("patched").proof
     file.write(replace(file.read(), **{field: "c" * 64}))
     with pytest.raises(HarnessError, match=f"{problem} .*Have it proved again: harness verify --resume"):
         judge_run(directory)
+    assert not is_proved(directory)
+
+
+def test_a_proof_by_another_harness_or_with_waivers_is_made_again_when_one_goes_on(directory):
+    rules = directory.proof("patched").rules
+    assert not is_proved(directory), "an old folder does not say who made it"
+    for text, proved in (("another", False), (code_digest(), True)):
+        write_text(rules, text)
+        assert is_proved(directory) is proved
+    directory.request.write(replace(Request(), waivers=Path("/mine/waivers.toml")))
     assert not is_proved(directory)
 
 

@@ -88,7 +88,9 @@ class Bench:
         return directory.verdict.read()
 
     def parts(self, arms: Sequence[Arm], *_: object) -> dict[str, object]:
-        return {arm.name: SimpleNamespace(profile="fast", line=line_of("3.9.1")) for arm in arms}
+        return {
+            arm.name: SimpleNamespace(profile="fast", line=line_of("3.9.1"), java=Path("/jre/bin/java")) for arm in arms
+        }
 
     def build(self, folder: Path, *_: object) -> None:
         directory = RunDirectory(folder)

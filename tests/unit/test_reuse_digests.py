@@ -142,7 +142,7 @@ def test_the_host_the_java_the_harness_its_libraries_and_scenarios_of_ones_own_a
     found.append(around())
     monkeypatch.setattr(reuse_digests, "code_digest", lambda: "another")
     found.append(around())
-    monkeypatch.setattr(reuse_digests, "_libraries", lambda: "another")
+    monkeypatch.setattr(reuse_digests, "libraries", lambda: "another")
     found.append(around())
     assert len({*found}) == 7
 

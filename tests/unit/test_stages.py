@@ -4,6 +4,7 @@ import hashlib
 import io
 import json
 from dataclasses import replace
+from pathlib import Path
 from types import MappingProxyType, SimpleNamespace
 
 import pytest
@@ -63,7 +64,9 @@ def ran(monkeypatch):
     monkeypatch.setattr(
         run_stage,
         "parts_of_arms",
-        lambda arms, *_: {arm.name: SimpleNamespace(profile="fast", line=line_of("3.9.1")) for arm in arms},
+        lambda arms, *_: {
+            arm.name: SimpleNamespace(profile="fast", line=line_of("3.9.1"), java=Path("/jre/bin/java")) for arm in arms
+        },
     )
     monkeypatch.setattr(run_stage, "run_cells", lambda todo, *_: cells.extend(todo) or [])
     monkeypatch.setattr(run_stage, "noise_of", lambda _: None)  # half a second each time, and other tests' subject
@@ -78,14 +81,30 @@ def test_every_scenario_runs_on_every_arm_as_often_as_declared(run_dir, ran):
 
 def test_what_has_a_result_is_not_run_again_and_what_was_cut_short_begins_anew(run_dir, ran):
     run_stage.run(run_dir, TOOLBOX, QUIET)
-    done, cut = ran[0], ran[1]
-    leave_result(run_dir, done)
+    done, cut = ran[:2], ran[2]
+    for cell in done:
+        leave_result(run_dir, cell)
     (run_dir / cut.key.folder).mkdir(parents=True)
     ran.clear()
     run_stage.run(run_dir, TOOLBOX, QUIET)
-    assert len(ran) == 7
-    assert done.key not in {cell.key for cell in ran}
+    assert len(ran) == 6
+    assert not {cell.key for cell in done} & {cell.key for cell in ran}
     assert not (run_dir / cut.key.folder).exists()
+
+
+def test_a_round_that_was_cut_short_is_run_again_whole_but_for_what_an_earlier_verification_showed(run_dir, ran):
+    """Costs are compared with what ran beside: not minutes, or a host, apart."""
+    run_stage.run(run_dir, TOOLBOX, QUIET)
+    half, lent = ran[0], ran[2]
+    for cell in (half, lent):
+        leave_result(run_dir, cell)
+    taken = RunDirectory(run_dir).run(lent.key).result
+    taken.write(replace(taken.read(), origin=Origin("/out/first", "2026-11-25T14:02:00+00:00", "a" * 64)))
+    ran.clear()
+    stream = io.StringIO()
+    run_stage.run(run_dir, TOOLBOX, Reporter(Console(file=stream, width=300)))
+    assert {half.key, lent.key} - {cell.key for cell in ran} == {lent.key}
+    assert f"{half.key.folder} is run again, beside what was cut short" in stream.getvalue()
 
 
 def leave_result(run_dir, cell, inputs=None, shown=(Outcome.PASSED, ""), measures=MappingProxyType({})):
@@ -163,6 +182,7 @@ def test_what_costs_more_than_base_is_asked_once_more_beside_it_when_nothing_els
 def test_a_result_of_something_else_is_not_used_again_and_the_user_reads_why(run_dir, ran, inputs, why):
     run_stage.run(run_dir, TOOLBOX, QUIET)
     leave_result(run_dir, ran[0], inputs)
+    leave_result(run_dir, ran[1])
     ran.clear()
     stream = io.StringIO()
     run_stage.run(run_dir, TOOLBOX, Reporter(Console(file=stream, width=300)))
@@ -172,10 +192,11 @@ def test_a_result_of_something_else_is_not_used_again_and_the_user_reads_why(run
 
 def test_a_result_of_a_folder_of_before_of_which_nobody_knows_the_harness_is_used_again(run_dir, ran):
     run_stage.run(run_dir, TOOLBOX, QUIET)
-    leave_result(run_dir, ran[0], {"harness": ""})
+    for cell in ran[:2]:
+        leave_result(run_dir, cell, {"harness": ""})
     ran.clear()
     run_stage.run(run_dir, TOOLBOX, QUIET)
-    assert len(ran) == 7
+    assert len(ran) == 6
 
 
 def test_another_plan_jar_or_setting_is_another_plan(run_dir, ran):

@@ -73,7 +73,7 @@ def test_a_star_before_an_option_says_that_it_is_required():
 def test_options_of_argparse4j_by_their_longest_names_required_where_the_usage_has_no_brackets():
     assert options_in(ARGPARSE) == (
         CommandOption("--cluster-id", default="none", others=("-t",)),
-        CommandOption("--config", required=True),
+        CommandOption("--config", required=True, others=("-c",)),
         CommandOption("--help", others=("-h",)),
         CommandOption("--old", deprecated=True),
     )
