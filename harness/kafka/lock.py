@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from harness.base.errors import HarnessError
 from harness.base.files import write_text
 from harness.base.paths import is_checkout, user_data_root
 from harness.model.arms import Build
+from harness.toolbox.downloads import Pin
 from harness.toolbox.lockfile import Lock, format_lock, parse_lock, shipped_locks
 
 # As makers of builds write them (harness.kafka.versions), and `3.9`; nothing that could leave a folder.
@@ -63,6 +65,16 @@ def read_lock(version: str, folders: Sequence[Path] = ()) -> Lock:
         f"There is no lock for Kafka {version}; there are locks for: {known}.",
         f"`harness lock {version}` writes one.",
     )
+
+
+def known_pins() -> Mapping[str, Pin]:
+    """Return what all locks pin, by the path of each file below the cache; a lock that cannot be read pins nothing."""
+    found: dict[str, Pin] = {}
+    for path in (path for folder in _searched() for path in sorted(folder.glob("*.lock"))):
+        with suppress(HarnessError, OSError):
+            for artifact in parse_lock(path.read_bytes(), str(path), path.stem).artifacts:
+                found.setdefault(artifact.path, Pin(artifact.sha256, str(path)))
+    return found
 
 
 def write_lock(lock: Lock, folder: Path) -> Path:

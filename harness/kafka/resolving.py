@@ -7,7 +7,7 @@ from collections.abc import Collection
 from jgo.maven import MavenContext
 
 from harness.base.errors import HarnessError
-from harness.kafka.lock import checked_version
+from harness.kafka.lock import checked_version, known_pins
 from harness.kafka.release_lines import Pins
 from harness.toolbox.downloads import REPOSITORY_VARIABLE, Downloads, missing_files
 from harness.toolbox.lockfile import Artifact, Lock, Purpose
@@ -31,7 +31,7 @@ def resolve_lock(version: str, pins: Pins, downloads: Downloads) -> Lock:
         (Purpose.COMMANDS, pins.commands),
     ):
         wanted += [(coordinate.format(version=version), purpose) for coordinate in coordinates]
-    return Lock(version, downloads.pin_all(wanted))
+    return Lock(version, downloads.pin_all(wanted, known_pins()))
 
 
 def _runtime(version: str, pins: Pins, downloads: Downloads) -> list[str]:
@@ -85,7 +85,7 @@ def pin_module(
     coordinate = f"{_OWN}:{module}:jar:{version}"
     wanted = {coordinate} if alone else {coordinate, *_dependencies(coordinate, version, downloads)}
     missing = sorted(each for each in wanted if _file_name(each) not in present)
-    return downloads.pin_all((each, Purpose.COMMANDS) for each in missing)
+    return downloads.pin_all(((each, Purpose.COMMANDS) for each in missing), known_pins())
 
 
 def _file_name(coordinate: str) -> str:

@@ -34,11 +34,13 @@ def baseline_of(control: Rehearsal) -> Baseline | None:
 def stall_budget(name: str, given: float, baseline: Baseline | None, overlay: Mapping[str, str]) -> float:
     """Return how long a client may wait in a rehearsal, in seconds; 0 in the control, where it is only measured.
 
-    `given` is what the user allows, 0 where nothing was said. Where a node is killed, clients wait for the end of its
+    `given` is what the user allows, 0 where nothing was said: then it is twice what base shows, but above
+    BUDGET_SECONDS no more than that, as one unlucky turn of the control is no licence for all others. Where a node is killed, clients wait for the end of its
     session as well.
     """
     if name == CONTROL:
         return 0.0
-    twice = max(2 * baseline.longest_pause_seconds, LEAST_BUDGET_SECONDS) if baseline else BUDGET_SECONDS
+    longest = baseline.longest_pause_seconds if baseline else BUDGET_SECONDS
+    twice = min(max(2 * longest, LEAST_BUDGET_SECONDS), max(longest, BUDGET_SECONDS))
     session = float(overlay.get(_SESSION_KEY, _SESSION_MS)) / 1000
     return round((given or twice) + (session if KINDS[name].kills else 0.0), 1)

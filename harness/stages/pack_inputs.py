@@ -57,6 +57,11 @@ def inputs_of(folder: Path) -> FoundInputs:
     return found
 
 
+def names_inputs(folder: Path) -> bool:
+    """Whether the records of a folder name any file or folder."""
+    return any(_named(folder))
+
+
 def secrets_of(folder: Path) -> tuple[str, ...]:
     """Return the user's server properties whose values nobody else is to know."""
     setup = RunDirectory(folder).setup

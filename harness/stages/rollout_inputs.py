@@ -26,7 +26,7 @@ from harness.rollout.commands import Tools
 from harness.rollout.finalising import FEATURES_SCRIPT, Finalising
 from harness.rollout.health import AFTER, BEFORE, PREFERRED_LEADERS
 from harness.rollout.nodes import First, usual_order
-from harness.rollout.rehearsals import CONTROL, INTERNAL_TOPICS, rehearsal
+from harness.rollout.rehearsals import CONTROL, PROPERTIES, rehearsal
 from harness.rollout.roll import RollConfig
 from harness.rollout.sabotage import without_class
 from harness.rollout.script_calls import ELECTION
@@ -152,7 +152,7 @@ def planned_rehearsal(inputs: RollInputs, name: str, baseline: Baseline | None) 
         WITH_KEY_LEFT: key_left,
         DIES_ON_LOAD: _sabotaged(candidate, inputs.directory),
     }
-    run, overlay = RunKey(name, ARM, 1), {**INTERNAL_TOPICS, **inputs.setup.overlay}
+    run, overlay = RunKey(name, ARM, 1), {**PROPERTIES, **inputs.setup.overlay}
     return PlannedRun(
         run,
         rehearsal(name, config),

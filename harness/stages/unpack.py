@@ -12,7 +12,18 @@ from harness.base.locks import scratch, sweep
 from harness.base.recordfile import read_record
 from harness.base.tar_xz import BROKEN, ArchiveReader
 from harness.base.text import counted
-from harness.model.pack import MANIFEST, MOST_BYTES, MOST_FILES, SCHEMA, PackedFile, PackManifest, problem_of
+from harness.model.pack import (
+    MANIFEST,
+    MOST_BYTES,
+    MOST_FILES,
+    SCHEMA,
+    PackedFile,
+    PackedInputs,
+    PackManifest,
+    problem_of,
+)
+from harness.rundir.packed_inputs import packed_inputs
+from harness.stages.pack_inputs import names_inputs
 
 _MOST_MANIFEST = 32 << 20  # bytes
 _PIECE = 64 << 10
@@ -51,6 +62,10 @@ def _unpacked(pack: Path, reader: ArchiveReader, choose: Callable[[PackManifest]
             _write(pack, reader, manifest, file, made)
         if (more := reader.next()) is not None:
             raise HarnessError(f"{pack} is refused: it holds {more.name!r}, which its list does not name.", _REFUSED)
+        if (
+            names_inputs(made) and not packed_inputs(made).exists
+        ):  # what says that somebody else wrote what the records name
+            packed_inputs(made).write(PackedInputs())
         _move(made, place)
     return place, manifest
 

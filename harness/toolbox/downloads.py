@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import zipfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import TypeVar, cast
 from urllib.parse import urlsplit
 from xml.etree.ElementTree import ParseError
@@ -32,6 +34,14 @@ _TIMEOUT_SECONDS = 20
 
 S = TypeVar("S")
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """What is known of a released file: its digest, and the lock that says so."""
+
+    sha256: str
+    where: str
 
 
 class Downloads:
@@ -64,13 +74,16 @@ class Downloads:
         with self._show() as progress:
             return _side_by_side(lambda artifact: self._fetched(artifact, progress), artifacts)
 
-    def pin_all(self, wanted: Iterable[tuple[str, Purpose]]) -> tuple[Artifact, ...]:
-        """Download files (coordinate and purpose) that nobody has pinned yet and pin what came: trust on first use.
+    def pin_all(
+        self, wanted: Iterable[tuple[str, Purpose]], known: Mapping[str, Pin] = MappingProxyType({})
+    ) -> tuple[Artifact, ...]:
+        """Download files (coordinate and purpose) and pin what came: trust on first use.
 
-        Raises HarnessError for the first that is not to be had, or is no whole jar.
+        `known` are pins by the file's path below the cache: what is released never changes. Raises HarnessError for the
+        first that is not to be had, is no whole jar, or is another than was pinned before.
         """
         with self._show() as progress:
-            return _side_by_side(lambda each: self._pinned(*each, progress), wanted)
+            return _side_by_side(lambda each: self._pinned(*each, progress, known), wanted)
 
     def ask(self, what: str, question: Callable[[MavenContext], T]) -> T:
         """Return what `question` gets from the repository. Raises HarnessError that names `what` and the repository."""
@@ -94,13 +107,20 @@ class Downloads:
 
         return self._ask(artifact.coordinate, take, progress)
 
-    def _pinned(self, coordinate: str, purpose: Purpose, progress: Progress) -> Artifact:
+    def _pinned(self, coordinate: str, purpose: Purpose, progress: Progress, known: Mapping[str, Pin]) -> Artifact:
         def take(context: MavenContext) -> Artifact:
             staged = _download(_coordinate(coordinate), context)
             if not zipfile.is_zipfile(staged):
                 raise HarnessError(f"{coordinate} came incomplete or is no jar.", "Try again.")
             artifact = Artifact(coordinate, sha256_of(staged), staged.stat().st_size, purpose)
             target = self.cache / artifact.path
+            before = known.get(artifact.path)
+            if before and before.sha256 != artifact.sha256:
+                raise HarnessError(
+                    f"{coordinate} has the SHA-256 {artifact.sha256}, and {before.where} pins {before.sha256}: what is "
+                    "released never changes.",
+                    f"Find out which is right; where it is the new one, remove {before.where} first.",
+                )
             if not _is_pinned(target, artifact):  # a file with a new time would cost running nodes their class archive
                 _put(staged, target)
             return artifact

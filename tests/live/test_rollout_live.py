@@ -37,7 +37,7 @@ from harness.rollout.feature_facts import read_features
 from harness.rollout.features import feature_plan
 from harness.rollout.finalising import Finalising
 from harness.rollout.nodes import First, parse_topology
-from harness.rollout.rehearsals import CONTROL, INTERNAL_TOPICS, rehearsal
+from harness.rollout.rehearsals import CONTROL, PROPERTIES, rehearsal
 from harness.rollout.roll import Roll, RollConfig
 from harness.rollout.roll_steps import BeginTurn
 from harness.rundir.journal import events_of, read_journal
@@ -214,7 +214,7 @@ def rehearsed(node_parts, base, folder, plan, others=None, **config):
     scenario = replace(rehearsal(CONTROL, RollConfig(topology)), name="tried", build=build)
     base = replace(base, name="base")
     key = RunKey("tried", "roll", 1)
-    cell = PlannedRun(key, scenario, Role.ON, node_parts, base, INTERNAL_TOPICS, others=others or {})
+    cell = PlannedRun(key, scenario, Role.ON, node_parts, base, PROPERTIES, others=others or {})
     result = run_cell(cell, folder, lambda _: None, Cancellation())
     return result, list(events_of(read_journal(folder / cell.key.folder / "journal.jsonl")))
 

@@ -3,6 +3,7 @@
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -75,7 +76,9 @@ def ran(monkeypatch, run_dir):
             if cell.key.scenario == "turn2":
                 RunDirectory(root).run(cell.key).execution_data.write_bytes(b"data")
 
-    monkeypatch.setattr(stage, "parts_of_arms", lambda arms, *_: {arm.name: None for arm in arms})
+    monkeypatch.setattr(
+        stage, "parts_of_arms", lambda arms, *_: {arm.name: SimpleNamespace(java=Path("/jre/bin/java")) for arm in arms}
+    )
     monkeypatch.setattr(Toolbox, "tool", lambda _, purpose: run_dir / f"{purpose}.jar")
     changed = ChangedCode({FILE: frozenset({1, 2, 3})}, frozenset({("a/One", "f", "()V"), ("a/One", "g", "()V")}))
     monkeypatch.setattr(stage, "code_of_methods", lambda *_: changed)

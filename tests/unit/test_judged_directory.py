@@ -88,7 +88,6 @@ def test_the_proof_of_a_whole_kafka_is_held_against_that_kafkas_own_raft_jar(dir
     assert read_proof_problem(directory) == f"{file.path} compares the jar with another than it replaces"
     file.write(replace(file.read(), base="d" * 64))
     assert read_proof_problem(directory) == ""
-    assert is_proved(directory)
 
 
 def read_proof_problem(directory):

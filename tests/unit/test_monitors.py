@@ -922,6 +922,34 @@ def test_what_the_candidate_writes_as_it_stops_counts_then_and_later(record, log
     assert len(monitor.news()) == 1
 
 
+FAULT = f"{STAMP}ERROR Encountered metadata loading fault: no such record (x)\n"
+
+
+@pytest.mark.parametrize(("line", "counts"), [(FAULT, True), (ERROR, False)], ids=["a fault", "any other"])
+def test_a_fault_that_base_meets_beside_the_candidate_may_be_of_what_that_wrote(record, tmp_path, line, counts):
+    nodes = [SomeNode(NodeState.READY, tmp_path / str(number)) for number in (1, 2)]
+    for number, node in enumerate(nodes, 1):
+        node.id = number
+        node.log_file.parent.mkdir(parents=True, exist_ok=True)
+        node.log_file.write_text(INFO)
+    monitor = ErrorLines(record, cluster_of(*nodes), "base", ())
+    for node in nodes:
+        start(monitor, node, BASE_INSTALL)
+    start(monitor, nodes[1], INSTALL)
+    write(nodes[0], line, INFO)
+    assert [event.on_base for event in monitor.news()] == [True] * counts
+    write(nodes[1], line, INFO)
+    assert len(monitor.news()) == counts
+
+
+def test_a_fault_that_base_meets_before_the_candidate_is_there_is_its_own(record, logging_node):
+    logging_node.install = BASE_INSTALL
+    monitor = errors_of(record, logging_node)
+    write(logging_node, FAULT, INFO)
+    start(monitor, logging_node, INSTALL)
+    assert monitor.news() == []
+
+
 def test_what_is_installed_by_now_does_not_matter_to_a_node_that_was_not_started_on_it(record, logging_node):
     logging_node.install = BASE_INSTALL
     monitor = errors_of(record, logging_node)

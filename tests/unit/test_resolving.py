@@ -54,7 +54,7 @@ class Repository:
         resolver = SimpleNamespace(resolve=resolve, missing=self.missing)
         return question(SimpleNamespace(resolver=resolver, create_dependency=lambda coordinate: coordinate))
 
-    def pin_all(self, wanted):
+    def pin_all(self, wanted, _known):
         return tuple(Artifact(coordinate, "ab" * 32, 1, purpose) for coordinate, purpose in wanted)
 
 

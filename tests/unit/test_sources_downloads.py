@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from harness.base.errors import HarnessError
-from harness.toolbox.downloads import REPOSITORY_VARIABLE, Downloads
+from harness.kafka.lock import known_pins, locked_versions, read_lock
+from harness.toolbox.downloads import REPOSITORY_VARIABLE, Downloads, Pin
 from harness.toolbox.lockfile import Artifact, Purpose
 
 
@@ -256,6 +257,24 @@ def test_pinning_records_what_came(tmp_path, repository):
     repository.files[wanted.path] = content
     assert Downloads(tmp_path, repository.address).pin_all([(wanted.coordinate, Purpose.RUNTIME)]) == (wanted,)
     assert (tmp_path / wanted.path).read_bytes() == content
+
+
+def test_another_file_than_a_lock_pins_is_refused_and_the_cached_one_stays(tmp_path, repository):
+    wanted, other = pinned("one", jar_bytes()), jar_bytes() + b"more"
+    repository.files[wanted.path] = other
+    (tmp_path / wanted.path).parent.mkdir(parents=True)
+    (tmp_path / wanted.path).write_bytes(jar_bytes())
+    known = {wanted.path: Pin(wanted.sha256, "3.9.1.lock")}
+    with pytest.raises(HarnessError, match=rf"3\.9\.1\.lock pins {wanted.sha256}: what is released never changes"):
+        Downloads(tmp_path, repository.address).pin_all([(wanted.coordinate, Purpose.RUNTIME)], known)
+    assert (tmp_path / wanted.path).read_bytes() == jar_bytes()
+
+
+def test_every_shipped_lock_is_known_by_its_pins_and_no_two_differ():
+    pins = known_pins()
+    for version in locked_versions():
+        for artifact in read_lock(version).artifacts:
+            assert pins[artifact.path].sha256 == artifact.sha256
 
 
 def test_an_incomplete_jar_is_never_pinned(tmp_path, repository):

@@ -1,11 +1,12 @@
 """ERROR and FATAL lines that nodes write, and which of them count against the candidate.
 
 Three kinds do not. What a node that was started on base writes is base's, to its last line: as it stops, another build
-is about to take its place. And an ERROR with one of Kafka's API exceptions below it says
-that a client's request was refused (an out-of-order sequence number after a leader moved, say): that comes and goes
-from roll to roll, and what the clients lost by it their own reports say exactly. The same holds of an ERROR that only
-says how long something took, as Kafka 4's EventPerformanceMonitor writes of controller events over 2 s: that depends
-on the host, and how long clients waited is measured.
+is about to take its place. Only a fault that it meets beside the candidate may be of what that wrote, and counts unless
+the control met it, too. An ERROR with one of Kafka's API exceptions below it says that a client's request was refused
+(an out-of-order sequence number after a leader moved, say): that comes and goes from roll to roll, and what the clients
+lost by it their own reports say exactly. The same holds of an ERROR that only says how long something took, as Kafka
+4's EventPerformanceMonitor writes of controller events over 2 s: that depends on the host, and how long clients waited
+is measured.
 """
 
 from __future__ import annotations
@@ -65,6 +66,7 @@ class ErrorLines(Monitor):
         self._read: dict[int, tuple[int, int]] = {}
         self._waited: dict[int, int] = {}
         self._started_on: dict[int, str] = {}
+        self._is_mixed = False  # since the candidate was first started
         self._unjudged: list[ErrorLogged] = []
         self._journaled = 0
         self._lock = threading.RLock()
@@ -73,8 +75,10 @@ class ErrorLines(Monitor):
         """When a node starts, charge what it wrote before to the build that it was started on until now."""
         if node.state is NodeState.STARTING:
             with self._lock:
-                self._read_to_the_end([node.id])
+                is_first = node.install.name != self._base and not self._is_mixed
+                self._read_to_the_end(self.cluster.nodes if is_first else [node.id])
                 self._started_on[node.id] = node.install.name
+                self._is_mixed |= is_first
 
     def after(self) -> None:
         """Read to the end of every log."""
@@ -97,6 +101,10 @@ class ErrorLines(Monitor):
     def _counts(self, event: ErrorLogged) -> bool:
         return event.template not in self._known and not (event.refused or event.timed)
 
+    def _may_be_the_candidates(self, event: ErrorLogged) -> bool:
+        """Whether a node of base may say it of what the candidate wrote: records or snapshots that it cannot apply."""
+        return self._is_mixed and _FAULT.search(event.text.encode()) is not None
+
     def _read_to_the_end(self, nodes: Collection[int]) -> None:
         for _ in range(2):  # a last line, with none below it, counts at the second look
             self._look(nodes)
@@ -106,7 +114,7 @@ class ErrorLines(Monitor):
         for event in found[: max(_MOST_JOURNALED - self._journaled, 0)]:
             self.record.write(event)
         self._journaled += len(found)
-        self._known |= {event.template for event in found if event.on_base}
+        self._known |= {event.template for event in found if event.on_base and not self._may_be_the_candidates(event)}
         self._unjudged += found
 
     def _event(self, line: _Line) -> ErrorLogged:
