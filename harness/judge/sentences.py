@@ -75,7 +75,9 @@ def _nothing_worse(declaration: Declaration, rows: Rows, changed: Sequence[Chang
     better = _better(declaration, rows, Effect.IMPROVES, f"on {arm_name(declaration, Role.ON)}", _UNCLAIMED)
     found = _of_each(better, (left, f"{_do(left, 'fail')} on both"))
     asked = "1 scenario" if len(names) == 1 else f"{len(names)} scenarios"
-    what = "; ".join((*([] if better[0] else ["no fix was shown"]), *found))
+    silent = with_effect(rows, Effect.UNSUPPORTED)
+    not_run = [f"{len(silent)} of {len(rows)} could not run on this host"] if silent else []
+    what = "; ".join((*([] if better[0] else ["no fix was shown"]), *found, *not_run))
     return (
         f"No regression found in {asked} ({listed(names)}){_times(declaration)}{_with(declaration, changed)}; {what}."
     )

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
+from harness.base.text import listed
+from harness.model.arms import Role
 from harness.model.options import arguments_of
 from harness.model.request import Request
 from harness.model.runs import Verdict
@@ -16,7 +19,7 @@ from harness.nightly.cell_history import cells_of, findings_of
 from harness.nightly.history import SCHEMA, PastNight, PastVerification, before
 from harness.nightly.night import EndedVerification, Night, PlannedVerification, VerificationStatus
 from harness.nightly.night_waivers import Waived, apply_waivers
-from harness.nightly.trend import CellTrend, FindingTrend, cell_trends, finding_trends
+from harness.nightly.trend import CellTrend, FindingTrend, Trend, cell_trends, finding_trends
 
 WORST_FIRST = (
     VerificationStatus.HOLD,
@@ -32,6 +35,18 @@ _EXIT = {
     VerificationStatus.MISSING: 3,
     VerificationStatus.SHIP: 0,
 }
+
+_BUILDS = (
+    "jar",
+    "dist",
+    "kafka_version",
+    "git",
+    "series",
+    "builder",
+    *map("base_{}".format, ("jar", "dist", "kafka", "git", "series")),
+)
+_COMPARED = (Role.BASE, Role.ON)
+_MOST_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +64,8 @@ class ConcludedVerification:
 class NightReport:
     """Everything that the summary, the page, JUnit and the history are written from.
 
-    `earlier` are the labels of the nights that the trends were made by, oldest first.
+    `earlier` are the labels of the nights that the trends were made by, oldest first. `doubts` say, each in a sentence,
+    why a night without a HOLD decides nothing.
     """
 
     night: Night
@@ -60,6 +76,7 @@ class NightReport:
     retries: tuple[str, ...]
     earlier: tuple[str, ...]
     entry: PastNight
+    doubts: tuple[str, ...] = ()
 
     @property
     def outcome(self) -> VerificationStatus:
@@ -67,6 +84,8 @@ class NightReport:
         counted = {each.counts_as for each in self.verifications}
         worst = next((status for status in WORST_FIRST if status in counted), VerificationStatus.INCONCLUSIVE)
         worst = VerificationStatus.INCONCLUSIVE if worst is VerificationStatus.MISSING else worst
+        if self.doubts and worst is VerificationStatus.SHIP:
+            worst = VerificationStatus.INCONCLUSIVE
         return VerificationStatus.HOLD if self.waived.faults else worst
 
     @property
@@ -96,16 +115,39 @@ def judge_night(
     ended = {each.id: each for each in night.ended}
     concluded = tuple(_concluded(each, ended.get(each.id), verdicts.get(each.id), waived) for each in night.mine)
     verified = tuple(PastVerification(each.planned.id, each.outcome, each.seconds) for each in concluded)
+    trends = cell_trends(cells, past)
     return NightReport(
         night,
         concluded,
-        cell_trends(cells, past),
+        trends,
         finding_trends(findings, cells, past),
         waived,
         tuple(_retries(concluded, verdicts)),
         tuple(each.label for each in past),
         PastNight(SCHEMA, night.label, night.started_at, verified, tuple(cells), tuple(findings)),
+        (*_not_run(trends), *_other_jars(concluded, verdicts)),
     )
+
+
+def _not_run(trends: Sequence[CellTrend]) -> Iterator[str]:
+    """Yield what this host cannot run any more, by verification."""
+    lost = [each.cell for each in trends if each.trend is Trend.NOT_RUN]
+    for name in dict.fromkeys(cell.verification for cell in lost):
+        scenarios = dict.fromkeys(cell.scenario for cell in lost if cell.verification == name)
+        yield f"{name}: earlier nights decided {listed(list(scenarios), _MOST_NAMED)}, which this host cannot run."
+
+
+def _other_jars(concluded: Sequence[ConcludedVerification], verdicts: Mapping[str, VerdictRecord]) -> Iterator[str]:
+    """Yield which verifications name the same builds and were made of different jars: of one that was built again."""
+    alike: dict[tuple[object, ...], dict[frozenset[tuple[str, str]], str]] = defaultdict(dict)
+    for name in (each.planned.id for each in concluded if each.planned.id in verdicts):
+        request = next(each.planned.request for each in concluded if each.planned.id == name)
+        builds = tuple(getattr(request, field) for field in _BUILDS)
+        jars = frozenset((str(arm.role), arm.build.jar_sha256) for arm in verdicts[name].arms if arm.role in _COMPARED)
+        alike[builds].setdefault(jars, name)
+    for first, *others in (list(each.values()) for each in alike.values()):
+        if others:
+            yield f"{first} and {listed(others, _MOST_NAMED)} name the same builds, and were made of different jars."
 
 
 def _concluded(
@@ -152,7 +194,7 @@ def _retries(concluded: Sequence[ConcludedVerification], verdicts: Mapping[str, 
     for each in concluded:
         if each.planned.id in verdicts:
             scenarios = _undecided(verdicts[each.planned.id])
-            if scenarios:
+            if scenarios or each.outcome is VerificationStatus.INCONCLUSIVE:
                 lines.append(_line(each.planned, scenarios))
         else:
             lines.append(_line(each.planned, ()))

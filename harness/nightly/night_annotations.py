@@ -28,4 +28,5 @@ def of_night(report: NightReport) -> list[Annotation]:
         if each.counts_as is not VerificationStatus.SHIP
     ]
     others.sort(key=lambda each: each.level is not Level.ERROR)
-    return [answer, *faults, *others][:MOST]
+    doubts = [Annotation(Level.WARNING, "not decided", doubt) for doubt in report.doubts]
+    return [answer, *faults, *doubts, *others][:MOST]

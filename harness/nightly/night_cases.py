@@ -52,3 +52,5 @@ def _case(report: NightReport, verification: str, scenario: JudgedScenario, run:
 def _faults(report: NightReport) -> Iterator[Suite]:
     for number, fault in enumerate(report.waived.faults, 1):
         yield Suite("waivers", (Case("waivers", f"waiver {number}", 0.0, CaseResult.FAILED, fault),))
+    for number, doubt in enumerate(report.doubts, 1):
+        yield Suite("doubts", (Case("doubts", f"doubt {number}", 0.0, CaseResult.ERROR, doubt),))

@@ -56,8 +56,9 @@ def _lines(report: NightReport) -> Iterator[str]:
         yield "There is no earlier night to compare with: everything that is not as claimed is new."
         yield ""
     yield from _listed("Waivers at fault", [plain(each) for each in report.waived.faults])
+    yield from _listed("Why this decides nothing", [plain(each) for each in report.doubts])
     yield from _verifications(report.verifications)
-    for trend in (Trend.NEW, Trend.FLAKY, Trend.RECURRING, Trend.FIXED, Trend.UNDECIDED):
+    for trend in (Trend.NEW, Trend.FLAKY, Trend.RECURRING, Trend.NOT_RUN, Trend.FIXED, Trend.UNDECIDED):
         yield from _listed(f"Outcomes: {trend}", [_cell(report, each) for each in report.cells if each.trend is trend])
     yield from _listed("Run again", [f"`{line}`" for line in report.retries])
     for trend in (Trend.NEW, Trend.FLAKY, Trend.FIXED):

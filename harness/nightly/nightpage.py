@@ -19,7 +19,7 @@ from harness.report.limits import Limits, beyond, kept, within_budget
 from harness.report.page import render_page
 
 _LIMITS = Limits(rows=300, text=400)
-_ORDER = (Trend.NEW, Trend.FLAKY, Trend.RECURRING, Trend.UNDECIDED, Trend.FIXED)
+_ORDER = (Trend.NEW, Trend.FLAKY, Trend.RECURRING, Trend.NOT_RUN, Trend.UNDECIDED, Trend.FIXED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +131,8 @@ def _worst(report: NightReport, rows: Sequence[NightRow]) -> tuple[str, str]:
     """Return what makes the night what it is, and a sentence of it: a waiver at fault, else the first verification."""
     if report.waived.faults:
         return "waivers", report.waived.faults[0]
+    if report.doubts and report.outcome is VerificationStatus.INCONCLUSIVE:
+        return "what was not seen", " ".join(report.doubts)
     worst = min(rows, key=lambda row: WORST_FIRST.index(VerificationStatus(row.counts_as)), default=None)
     if worst is None or worst.counts_as == VerificationStatus.SHIP:
         return "", ""

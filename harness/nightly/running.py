@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import traceback
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -78,10 +79,10 @@ def run_shard(night: Night, requests: dict[str, Request], folder: Path, reporter
 def _ask(ask: Verify, name: str, request: Request, place: NightFolder, reporter: Reporter) -> EndedVerification:
     """Return how a verification ended; whatever goes wrong in it is printed and ends nothing else."""
     run_dir = place.run(name).path
-    run_dir.mkdir(exist_ok=True)
-    place.traceback(name).unlink(missing_ok=True)
     began, before, error = time.monotonic(), 0.0, ""
     try:
+        run_dir.mkdir(exist_ok=True)
+        place.traceback(name).unlink(missing_ok=True)
         before = _seconds_before(place, name)
         outcome = VerificationStatus(ask(request, run_dir, reporter).value)
     except Exception as failure:
@@ -95,7 +96,8 @@ def _kept(failure: Exception, traceback_file: Path) -> str:
     """Return what went wrong in a sentence; of a fault of ours the traceback is kept, and the night goes on."""
     if isinstance(failure, HarnessError):
         return str(failure)
-    traceback_file.write_text("".join(traceback.format_exception(failure)), encoding="utf-8")
+    with suppress(OSError):  # a full disk, say: the sentence is in night.json
+        traceback_file.write_text("".join(traceback.format_exception(failure)), encoding="utf-8")
     return f"{type(failure).__name__}: {failure}"[:500]
 
 

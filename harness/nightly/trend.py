@@ -1,6 +1,7 @@
 """What is new tonight: each cell and finding against the nights before it; pure.
 
-An undecided night is passed over: INCONCLUSIVE, BROKEN and MISSING neither fix nor break anything.
+An undecided night is passed over: INCONCLUSIVE, BROKEN and MISSING neither fix nor break anything. What an earlier
+night decided and this host cannot run is no answer either, and no night as before.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ class Trend(StrEnum):
     FIXED = "fixed"
     FLAKY = "flaky"
     UNDECIDED = "undecided"
+    NOT_RUN = "not run any more"
     SAME = ""  # as claimed, as it was
 
 
@@ -80,7 +82,7 @@ def _by_key(cells: Sequence[NightCell]) -> Mapping[tuple[str, str, str], NightCe
 
 
 def _cell_trend(cell: NightCell, past: Sequence[NightCell | None]) -> CellTrend:
-    decided = [each for each in past if each is not None and each.decided]
+    decided = [each for each in past[-_WINDOW:] if each is not None and each.decided]
     return CellTrend(cell, _trend_of(cell, decided), tuple(each.standing if each else None for each in past))
 
 
@@ -89,7 +91,7 @@ def _trend_of(cell: NightCell, decided: Sequence[NightCell]) -> Trend:
     failed = decided[-1].outcome if decided and decided[-1].standing is Standing.NOT_AS_CLAIMED else ""
     match cell.standing:
         case Standing.UNSUPPORTED:
-            return Trend.SAME
+            return Trend.NOT_RUN if decided else Trend.SAME
         case Standing.UNDECIDED:
             return Trend.UNDECIDED
         case _ if cell.unstable or _is_flaky([(each.jars, each.standing) for each in (*decided, cell)]):

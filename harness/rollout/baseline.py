@@ -35,8 +35,8 @@ def stall_budget(name: str, given: float, baseline: Baseline | None, overlay: Ma
     """Return how long a client may wait in a rehearsal, in seconds; 0 in the control, where it is only measured.
 
     `given` is what the user allows, 0 where nothing was said: then it is twice what base shows, but above
-    BUDGET_SECONDS no more than that, as one unlucky turn of the control is no licence for all others. Where a node is killed, clients wait for the end of its
-    session as well.
+    BUDGET_SECONDS no more than that, as one unlucky turn of the control is no licence for all others. Where a node is
+    killed, clients wait for the end of its session as well.
     """
     if name == CONTROL:
         return 0.0

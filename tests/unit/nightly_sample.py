@@ -40,6 +40,7 @@ def showing(scenario, arm, outcome, name=""):
 
 FAILED = showing("turn2", "patched-on", Outcome.FAILED, "observer_recovers")
 STARVED = showing("turn2", "patched-on", Outcome.INCONCLUSIVE, "host_not_starved")
+UNSUPPORTED = showing("turn2", "patched-on", Outcome.UNSUPPORTED)
 BROKEN = showing("turn2", "patched-on", Outcome.BROKEN)
 
 

@@ -5,7 +5,7 @@ from datetime import date
 from xml.etree import ElementTree as ET
 
 import pytest
-from nightly_sample import BROKEN, FAILED, STARTED, STARVED, document, night, showing
+from nightly_sample import BROKEN, FAILED, STARTED, STARVED, UNSUPPORTED, document, night, showing
 
 from harness.base.errors import HarnessError
 from harness.model.findings import Significance, StockRate
@@ -49,6 +49,24 @@ def judged(documents, history=(), waivers=(), **more):
     endings = {name: VerificationStatus(verdict.verdict.value) for name, verdict in documents.items()}
     of = night(*documents, **{"ended": endings, **more})
     return judge_night(of, documents, history, waivers, TODAY)
+
+
+def test_a_night_on_a_host_that_cannot_run_any_more_what_an_earlier_one_decided_decides_nothing():
+    before = judged({"a": SHIP}).entry
+    report = judged({"a": document("ship", UNSUPPORTED)}, [replace(before, label="yesterday", started_at="2026-03-01")])
+    assert (report.outcome, report.exit_code) == (VerificationStatus.INCONCLUSIVE, 3)
+    (doubt,) = report.doubts
+    assert doubt == "a: earlier nights decided turn2, which this host cannot run."
+    assert all(doubt in shown for shown in (render_summary(report), render_night(report)))
+    assert "doubt 1" in render_night_junit(report, {"a": SHIP})
+
+
+def test_verifications_of_the_same_builds_made_of_different_jars_are_no_night():
+    arms = tuple(replace(arm, build=replace(arm.build, jar_sha256="e" * 64)) for arm in SHIP.arms)
+    assert judged({"a": SHIP, "b": SHIP}).doubts == ()
+    report = judged({"a": SHIP, "b": replace(SHIP, arms=arms)})
+    assert report.doubts == ("a and b name the same builds, and were made of different jars.",)
+    assert report.exit_code == 3
 
 
 def waiver(**changes):
