@@ -30,7 +30,7 @@ def cautions(files: Mapping[str, FileCounts]) -> list[str]:
 def _before(files: Iterable[FileCounts]) -> Iterator[str]:
     for each in files:
         total = each.total
-        if total.is_partly_read:
+        if total.begins_unread:
             first = next((line for line in each.unparsed if line.strip()), "")
             yield (
                 f"{total.file}: its first {total.unparsed_lines} lines, from {_shown(first)} on, are no events and "
@@ -42,7 +42,7 @@ def _warned(files: Iterable[FileCounts]) -> Iterator[str]:
     """Yield what a JVM said before the first event that sounds like trouble: nothing else in a diff would tell it."""
     said: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for each in files:
-        if not each.total.is_partly_read:
+        if not each.total.begins_unread:
             for line in filter(_TROUBLE.search, each.unparsed):
                 said[re.sub(r"\d+", "0", line)].append((each.total.file, line))
     for found in said.values():

@@ -13,7 +13,7 @@ from harness.logs.read.carriers import PRETTY
 from harness.logs.read.documents import one_a_line
 from harness.logs.read.layout import KAFKA_DEFAULT, Layout, compile_layout
 from harness.logs.read.layout_detection import layouts_of
-from harness.logs.read.layout_fit import dated, no_events
+from harness.logs.read.layout_fit import HOLE, dated, no_events
 from harness.logs.read.newest_first import is_newest_first, turned
 from harness.logs.read.node_names import NodeNames, node_names
 from harness.logs.read.odd_names import linked, written_name
@@ -133,10 +133,15 @@ def _layouts(
         layouts = layouts_of(samples | dated_lines, pattern)
         without = {log: why for log, lines in dated_lines.items() if log not in layouts and (why := no_events(lines))}
     empty = {log: compile_layout(KAFKA_DEFAULT) for log, lines in samples.items() if not lines}
+    unfit = {log: lines[0] for log, lines in samples.items() if lines and log not in layouts}
+    holes = {log: HOLE for log, line in unfit.items() if line and not line.strip("\0")}
     left = {log: why for log, why in damaged.items() if log not in layouts or PRETTY not in layouts[log].carriers}
     fitting = {log: layout for log, layout in (layouts | empty).items() if log not in left}
     shown = {log: lines for log, lines in samples.items() if log not in left}
-    return _Layouts(fitting, shown, {read_at[at]: why for at, why in first.refused.items()} | left, without)
+    refused = {read_at[at]: why for at, why in first.refused.items()}
+    return _Layouts(
+        fitting, shown, refused | holes | left, {log: without[log] for log in without.keys() - holes.keys()}
+    )
 
 
 def _newest_first(found: _Layouts) -> list[str]:

@@ -16,7 +16,8 @@ class FileTotal:
     Lines before the first header are unparsed. `foreign_lines` begin no event, but look as if they did in another
     layout; they are in an event or unparsed all the same. `other_lines` are those among the events that another
     program wrote than the event before, as what carried them says: they are in none. `bytes` counts every line's
-    newline, also one that the last line lacks. Times are seconds since the Unix epoch, 0 where the file has no events.
+    newline, also one that the last line lacks. `foreign_warnings` are those foreign lines that name a level of WARN or
+    worse. Times are seconds since the Unix epoch, 0 where the file has no events.
     Of logs known to no run `active` is how long they are in seconds, without `idle`, the pauses that do not count.
     """
 
@@ -35,17 +36,22 @@ class FileTotal:
     other_lines: int = 0
     active: float = 0.0
     idle: float = 0.0
+    foreign_warnings: int = 0
+
+    @property
+    def begins_unread(self) -> bool:
+        """Whether more stands before the first event than the output of a start."""
+        return self.unparsed_lines > max(_FEW, self.lines * _SHARE)
 
     @property
     def is_partly_read(self) -> bool:
         """Whether so much counts nothing that a part is not read.
 
-        More stands before the first event than the output of a start, or what looks like events of another layout has
-        become a part of others.
+        More stands before the first event than the output of a start, or what looks like events of another layout, a
+        warning or more of them than a few, counts as none.
         """
-        return self.unparsed_lines > max(_FEW, self.lines * _SHARE) or self.foreign_lines > max(
-            _FEW_FOREIGN, self.events * _FOREIGN_SHARE
-        )
+        many_foreign = self.foreign_lines > max(_FEW_FOREIGN, self.events * _FOREIGN_SHARE)
+        return self.begins_unread or many_foreign or self.foreign_warnings > 0
 
 
 @dataclass(frozen=True, slots=True)

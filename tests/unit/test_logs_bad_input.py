@@ -215,6 +215,29 @@ def test_a_line_of_another_layout_is_no_part_of_the_event_before_it_nor_is_what_
     assert (row["template"], row["count"]) == ("one", 2)
 
 
+@pytest.mark.parametrize(
+    "quoting",
+    [
+        "java.sql.BatchUpdateException: Batch entry '2026-11-25 10:00:00' was aborted: ERROR: duplicate key",
+        "\tat 10:00:00 ERROR",
+        "Caused by: a.B: at 10:00:00 state ERROR",
+        "org.apache.kafka.common.KafkaException: no ERROR since 10:00:00",
+    ],
+)
+def test_an_exception_that_quotes_a_time_and_a_level_ends_no_event(quoting):
+    text = f"{EVENT.format('one')}{quoting}\nCaused by: java.lang.IllegalStateException: x\n{EVENT.format('two')}"
+    file = counted("x.log", text)
+    assert "IllegalStateException" in file.counts["template"][0]
+    assert file.total.foreign_lines == 0
+
+
+@pytest.mark.parametrize(("level", "partly"), [("ERROR", True), ("WARN", True), ("INFO", False)])
+def test_a_log_with_a_warning_in_another_layout_is_read_in_part(level, partly):
+    other = OTHER.replace("ERROR", level)
+    total = counted("x.log", f"{EVENT.format('one')}{other}\n{EVENT.format('two')}").total
+    assert (total.foreign_lines, total.foreign_warnings, total.is_partly_read) == (1, int(partly), partly)
+
+
 def test_many_lines_of_other_programs_are_told():
     of_kafka, other = "Nov 21 14:28:58 h kafka[7]: " + EVENT.format("one"), "Nov 21 14:28:58 h systemd[1]: Stopped.\n"
     (said,) = cautions({"x.log": counted("x.log", of_kafka + other, f"journald | {KAFKA_DEFAULT}")})

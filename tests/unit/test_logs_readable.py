@@ -17,7 +17,7 @@ from harness.logs import readable_logs
 from harness.logs.folders import Folder, not_read_sentences, nothing_fits, read_files
 from harness.logs.read.apart import MOST_NODES
 from harness.logs.read.layout import KAFKA_DEFAULT
-from harness.logs.read.layout_fit import COLLECTED, TIMELESS
+from harness.logs.read.layout_fit import COLLECTED, HOLE, TIMELESS
 from harness.logs.read.newest_first import turned
 from harness.logs.read.places import Samples, lines_of
 from harness.logs.read.unpacking import opened
@@ -226,6 +226,16 @@ def test_a_file_without_a_programs_events_is_told_from_a_log_whose_layout_nobody
     logs = read(tmp_path, tmp_path / "server.log", tmp_path / "other.log")
     assert f"{tmp_path}/other.log" not in logs.layouts
     assert logs.eventless.get(f"{tmp_path}/other.log") == what
+
+
+def test_a_log_that_begins_with_a_hole_of_many_megabytes_is_not_passed_over(tmp_path):
+    (tmp_path / "server.log").write_bytes(text(plain(EVENTS)))
+    (tmp_path / "holed.log").write_bytes(bytes(5 << 20) + text(plain(EVENTS)))
+    logs, holed = read(tmp_path, tmp_path / "server.log", tmp_path / "holed.log"), f"{tmp_path}/holed.log"
+    assert holed not in (logs.layouts.keys() | logs.eventless.keys())
+    assert logs.refused[holed] == HOLE
+    (said,) = not_read_sentences([holed], [], logs)
+    assert said == f"{holed} was not read: {HOLE}."
 
 
 def test_files_of_an_archive_that_are_not_named_as_logs_are_told(tmp_path):

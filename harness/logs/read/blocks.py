@@ -20,7 +20,7 @@ import pyarrow as pa
 from harness.logs.read.active_time import MINUTES, earliest_and_latest, minutes
 from harness.logs.read.carriers import MOST_PIECES
 from harness.logs.read.event_counts import COUNTS, MAX_EVENT, MAX_EXCERPT, Reading, count, merge, timed
-from harness.logs.read.layout_fit import without_collector, without_others
+from harness.logs.read.layout_fit import warning, without_collector, without_others
 
 # What a worker returns: rows of COUNTS, and for each block one row `block` (what it held), one `head` of each writer at
 # most and at most one `tail`, whose text is in `excerpt` (of a block: the first line that looks like another layout's),
@@ -28,7 +28,7 @@ from harness.logs.read.layout_fit import without_collector, without_others
 # Of logs known to no run also rows `minute`, whose number is in `line`, with the first and the last time in each.
 PIECE, HEAD, TAIL, MINUTE = "block", "head", "tail", "minute"
 EDGES = (PIECE, HEAD, TAIL, MINUTE)
-_SIZES = ("lines", "bytes", "events", "head_lines", "head_bytes", "foreign_lines", "other_lines")
+_SIZES = ("lines", "bytes", "events", "head_lines", "head_bytes", "foreign_lines", "foreign_warnings", "other_lines")
 PARTIAL = pl.Schema(
     [
         *(("file", pl.String()), ("block", pl.Int64()), ("writer", pl.String())),
@@ -67,6 +67,7 @@ class _LineBlock:
     head_lines: int = 0
     head_bytes: int = 0
     foreign_lines: int = 0
+    foreign_warnings: int = 0
     other_lines: int = 0
     foreign: str = ""
     heads: dict[str | None, _Head] = field(default_factory=dict)
@@ -97,6 +98,7 @@ class _LineBlock:
         self.lines += len(lines)
         self.bytes += int(numbered["bytes"].sum()) + len(lines)
         self.foreign_lines += len(odd)
+        self.foreign_warnings += warning(odd)
         self.foreign = self.foreign or "".join(odd.head(1).str.head(MAX_EXCERPT))
         before = int(starts.arg_max() or 0) if starts.any() else len(lines)
         self._continue(numbered.head(before))

@@ -10,6 +10,9 @@ from harness.logs.read.layout import Layout
 # What most layouts begin with, whatever their order: a time of day and a level, or the level's key of a JSON object.
 _TIME = r"\d\d:\d\d:\d\d"
 _LEVEL = r'(?:\b(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL|SEVERE|CRITICAL)\b|"(?:log\.)?(?:level|severity)")'
+_WARNS = r"(?i)\b(?:WARN|WARNING|ERROR|FATAL|SEVERE|CRITICAL)\b"
+# What goes on with an event, however like another's beginning it looks: an exception's own words name times and levels.
+_GOES_ON = r"^(?:\s|Caused by: |Suppressed: |\.\.\. \d+ |(?:[\w$]+\.)+[\w$]*(?:Exception|Error|Throwable)\b)"
 _BEGINNING = 160  # characters
 _LINES = 500  # of an event: a broker's configuration has 300
 _LONG = MAX_EVENT // 2  # bytes of a line whose end a sample may lack
@@ -18,6 +21,7 @@ _COLLECTOR = r"^(?:\[[^\]]*\])*\[(?:[\w+]+,)*(?:gc|safepoint)\b[^\]]*\]|^\S+: [\
 # The same among events, of a JVM that writes it to its standard output (Strimzi's do): no part of any event.
 _COLLECTING = rf"{_COLLECTOR}|^\[[^\]]+\](?:\[[^\]]*\])* GC\(\d+\) "
 COLLECTED = "they are the garbage collector's"
+HOLE = "it begins with NUL bytes only, as a log does that was truncated while somebody wrote it"
 TIMELESS = "no line of its beginning has a time of day"
 _CLASS = r"^(?:(?:[\w$-]+\.)+[\w$-]+|[A-Z][\w$]*|root|-)$"
 
@@ -56,6 +60,11 @@ def begins(lines: pl.Series) -> pl.Series:
     return (beginnings.str.contains(_TIME) & beginnings.str.contains(_LEVEL)).fill_null(value=False)
 
 
+def warning(lines: pl.Series) -> int:
+    """Return how many lines that begin an event in some layout name a level of WARN or worse."""
+    return int(lines.str.slice(0, _BEGINNING).str.contains(_WARNS).sum())
+
+
 def dated(lines: list[str], most: int) -> list[str]:
     """Return the first lines that may begin an event in some layout: a log may begin with pages of anything."""
     sample = pl.Series(lines, dtype=pl.String)
@@ -82,7 +91,7 @@ def without_others(lines: pl.Series, starts: pl.Series) -> tuple[pl.Series, pl.S
 
     What follows such a line up to the next that `starts` an event is part of it.
     """
-    odd = begins(lines) & ~starts
+    odd = begins(lines) & ~starts & ~lines.str.contains(_GOES_ON).fill_null(value=False)
     if not odd.any():
         return lines, lines.clear()
     events = pl.DataFrame({"odd": odd.cast(pl.Int8), "event": starts.cum_sum()})

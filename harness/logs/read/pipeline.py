@@ -202,6 +202,7 @@ def join(name: str, rows: pl.DataFrame, reading: Reading) -> FileCounts:
         active=_seconds(active.length),
         idle=_seconds(active.idle),
         foreign_lines=int(blocks["foreign_lines"].sum()),
+        foreign_warnings=int(blocks["foreign_warnings"].sum()),
         other_lines=int(blocks["other_lines"].sum()) + others,
     )
     foreign = next(filter(None, blocks["excerpt"]), "")
