@@ -6,7 +6,7 @@ import os
 import shlex
 import subprocess
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -42,13 +42,17 @@ def try_checks(tools: Tools, checks: Iterable[RollCheck], world: World, health: 
         yield _try(tools, call, check, world, health)
 
 
-def try_call(tools: Tools, call: ScriptCall, world: World, *, succeeds: bool = True) -> CommandTried:
-    """Run a script; it agrees when it succeeds, or fails, as expected."""
+def try_call(tools: Tools, call: ScriptCall, world: World, refused: Collection[str] = ()) -> CommandTried:
+    """Run a script; it agrees when it succeeds, or with what is to be `refused` when it fails and names any of that.
+
+    Else it may have failed for any reason: nobody answered, or knew the user.
+    """
     began = time.monotonic()
     code, output, errors = _run(tools, call, world)
     shown = output.strip() or errors.strip()
     told = _text(tools, call, world.cluster)
-    return CommandTried(told, _seconds_since(began), code, shown[:_MOST_OUTPUT], (code == 0) is succeeds)
+    agrees = code > 0 and any(name in shown for name in refused) if refused else code == 0
+    return CommandTried(told, _seconds_since(began), code, shown[:_MOST_OUTPUT], agrees)
 
 
 def _try(tools: Tools, call: ScriptCall, check: RollCheck, world: World, health: Health) -> CommandTried:

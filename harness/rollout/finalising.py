@@ -83,8 +83,8 @@ class TryDowngrade:
     def perform(self, world: World) -> None:
         """Run it, and note it when the answer is not what was said before."""
         plan = self.finalising.plan
-        possible = plan.downgrade is Downgrade.LOSSLESS
-        tried = try_call(self.finalising.tools, downgrade_call(plan), world, succeeds=possible)
+        refused = () if plan.downgrade is Downgrade.LOSSLESS else tuple(levels_of(plan)[0])
+        tried = try_call(self.finalising.tools, downgrade_call(plan), world, refused)
         world.write(tried)
         if not tried.agrees:
             world.note(

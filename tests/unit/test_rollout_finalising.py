@@ -84,17 +84,20 @@ def test_a_command_that_fails_is_noted_with_what_it_said(world, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("said", "code", "agrees"),
+    ("said", "code", "answer", "agrees"),
     [
-        (Downgrade.UNSUPPORTED, 1, True),
-        (Downgrade.UNSUPPORTED, 0, False),
-        (Downgrade.LOSSLESS, 0, True),
-        (Downgrade.LOSSLESS, 1, False),
+        (Downgrade.UNSUPPORTED, 1, REFUSAL, True),
+        (Downgrade.UNSUPPORTED, 1, "SaslAuthenticationException: who are you", False),
+        (Downgrade.UNSUPPORTED, 0, REFUSAL, False),
+        (Downgrade.LOSSLESS, 0, REFUSAL, True),
+        (Downgrade.LOSSLESS, 1, REFUSAL, False),
     ],
 )
-def test_what_was_said_of_going_back_is_held_against_what_the_controllers_answer(world, tmp_path, said, code, agrees):
+def test_what_was_said_of_going_back_is_held_against_what_the_controllers_answer(
+    world, tmp_path, said, code, answer, agrees
+):
     plan = FeaturePlan("4.3-IV0", "3.9-IV0", (CHANGE,), said, ())
-    TryDowngrade(Finalising(plan, tools(tmp_path, code, REFUSAL))).perform(world)
+    TryDowngrade(Finalising(plan, tools(tmp_path, code, answer))).perform(world)
     assert world.written[0].agrees is agrees
     assert bool(world.notes) is not agrees
     assert downgrade_call(plan).text().endswith("downgrade --release-version 3.9-IV0 --dry-run")
