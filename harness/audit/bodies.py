@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from tree_sitter import Node
 
@@ -44,6 +44,9 @@ _EXITS = {
     "yield_statement": Exit.BREAKS,
 }
 _LEAVES = ("break_statement", "continue_statement")
+_FALLS_THROUGH = "switch_block_statement_group"
+_LEAVES_A_GROUP = (*_LEAVES, *_EXITS)
+_MOST_FALLING = 30  # groups in a row that fall through: what is nested deeper cannot be walked
 _REPEATED = ("while_statement", "do_statement", "for_statement")
 _INITIAL = ("field_declaration", "constant_declaration", "static_initializer", "block")
 _SCOPED = ("block", "constructor_body", "switch_block_statement_group", "switch_rule")
@@ -194,7 +197,8 @@ class _Body:
     def _switch(self, node: Node, scope: Scope) -> Step:
         body = node.child_by_field_name("body")
         groups = parts_of(body) if body else []
-        ways = [self._all(_without_labels(group), scope.inner()) for group in groups]
+        inner = scope.inner()  # what one group declares the next ones know
+        ways = _falling_through(groups, [self._all(_without_labels(group), inner) for group in groups])
         if not any(_is_default(label) for group in groups for label in parts_of(group)):
             ways.append(NOTHING)
         return sequence(self._all((node.child_by_field_name("condition"),), scope), Breakable(_one_of(ways)))
@@ -358,6 +362,19 @@ def _one_of(ways: list[Step]) -> Step:
         return ways[0] if ways else NOTHING
     half = len(ways) // 2
     return If(Atom(), _one_of(ways[:half]), _one_of(ways[half:]))
+
+
+def _falling_through(groups: Sequence[Node], steps: Sequence[Step]) -> list[Step]:
+    """Return what is done from each group of a switch on: of `case 1:` also what follows, of `case 1 ->` it alone."""
+    ways: list[Step] = []
+    depth = 0
+    for group, step in zip(reversed(groups), reversed(steps), strict=True):
+        done = _without_labels(group)
+        goes_on = group.type == _FALLS_THROUGH and not (done and done[-1].type in _LEAVES_A_GROUP)
+        falls = goes_on and bool(ways) and depth < _MOST_FALLING
+        depth = depth + 1 if falls else 0
+        ways.append(sequence(step, ways[-1]) if falls else step)
+    return ways[::-1]
 
 
 def _without_labels(group: Node) -> list[Node]:

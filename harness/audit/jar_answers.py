@@ -132,8 +132,11 @@ def _followed_by(ask: FollowedBy, jar: _Jar) -> Reply:
     if silent or not sites:
         return untested(f"{silent[0] if silent else 'Nothing'} calls {called}{' no more' if silent else ''}.")
     setters = {method.title for method, _ in jar.using(_field("put", ask.then))}
-    near = _calls({*setters, *(method.title for method, _ in jar.callers(setters))})
-    far = _calls(jar.reaching(setters))
+    if not setters:
+        return untested(f"Only constructors are seen to write {ask.then}: what it holds may change in itself.")
+    writes = _field("put", ask.then)
+    near = _any_of(writes, _calls({*setters, *(method.title for method, _ in jar.callers(setters))}))
+    far = _any_of(writes, _calls(jar.reaching(setters)))
     without = [(m, i) for m, i in sites if not any(map(near, m.facts.uses[i + 1 :]))]
     never = [(m, i) for m, i in without if not any(map(far, m.facts.uses[i + 1 :]))]
     if without and not never:
@@ -155,9 +158,13 @@ def _read_once(ask: ReadOnce, jar: _Jar) -> Reply:
     if not field.access & (_FINAL | _VOLATILE):
         return _locked(ask, jar)
     sites = jar.using(_field("get", ask.field))
-    again = [(m, i) for m, i in sites if sum(map(_field("get", ask.field), m.facts.uses)) > 1]
+    getters = {m.title for m, _ in sites if m.owner == owner and len(m.facts.uses) == 1}
+    reads = _any_of(_field("get", ask.field), _calls(getters))
+    again = [(m, i) for m, i in jar.using(reads) if _lines(m, reads) > 1]
     if again and not field.access & _FINAL:
         detail = f"{ask.field} is read more than once in one method: {_places(again)}."
+        if not all(m.facts.uses[i].line for m, i in again):  # of one line it may be what stands in `finally`, twice
+            return Reply(Answer.UNTESTED, f"{detail} {NO_SOURCES}", _evidence(again))
         return holds_or_not(False, detail, _evidence(again))
     kind = "final" if field.access & _FINAL else "volatile, and no method has two instructions that read it"
     return holds_or_not(True, f"{ask.field} is {kind}: {_places(sites)}.", _evidence(sites))
@@ -183,6 +190,10 @@ def _guarded_by_flag(ask: GuardedByFlag, jar: _Jar) -> Reply:
     sites = [(method, index) for method, index in jar.callers(setters) if method.owner != inner]
     if not sites:
         return untested(f"Nothing outside of {inner} brings about a write of {ask.field}.")
+    asked = _calls((ask.flag,))
+    begun = (method for each in jar.content.classes.values() for method in each.methods if method.name in _BEGINS)
+    if any(asked(use) for method in begun for use in method.uses):
+        return untested(f"A constructor asks {ask.flag}: what it keeps may be asked in its place. {NO_SOURCES}")
     unchecked = [
         site for site in sites if not _checked_before(site, ask.flag) and not _callers_check(site[0], ask.flag, jar)
     ]
@@ -288,6 +299,16 @@ def _calls(titles: Iterable[str]) -> Callable[[Use], bool]:
 
 def _field(kind: str, field: str) -> Callable[[Use], bool]:
     return lambda use: use.kind == kind and f"{simple_name(use.owner)}.{use.name}" == field
+
+
+def _any_of(*matches: Callable[[Use], bool]) -> Callable[[Use], bool]:
+    return lambda use: any(each(use) for each in matches)
+
+
+def _lines(method: _Method, matches: Callable[[Use], bool]) -> int:
+    """Return on how many lines of a method something is used; compilers repeat what stands in `finally`."""
+    lines = [use.line for use in method.facts.uses if matches(use)]
+    return len({*lines}) if all(lines) else len(lines)
 
 
 def _places(sites: Sequence[tuple[_Method, int]]) -> str:

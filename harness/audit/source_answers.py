@@ -198,7 +198,10 @@ def _read_once(ask: ReadOnce, graph: Graph) -> Reply:
     lock = "" if "volatile" in field.modifiers else guard_of(ask.field, graph)
     if "volatile" not in field.modifiers and not lock:
         return holds_or_not(False, f"{ask.field} is replaced and not volatile: others may never see it.", (field.at,))
-    is_read = reads(ask.field)
+    reads_field = reads(ask.field)
+    own = (method for method, acts in graph.acts.items() if method.owner == owner and len(acts) == 1)
+    getters = frozenset(method for method in own if reads_field(graph.acts[method][0]))
+    is_read = _either(reads_field, getters, graph)
     sites = list(graph.sites(is_read))
     again = [(method, act) for method, act in sites if _reads_of(method, is_read, lock) > 1]
     guarded = f"used under the lock {lock} alone" if lock else "volatile"

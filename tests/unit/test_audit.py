@@ -235,6 +235,10 @@ def test_a_private_method_may_leave_the_refresh_to_all_its_callers():
         ("a.change(); for (int i = 0; i < 3; i++) refresh();", False),
         ("a.change(); switch (x()) { case 1: refresh(); break; default: refresh(); }", True),
         ("a.change(); switch (x()) { case 1: refresh(); break; }", False),
+        ("switch (x()) { case 1: a.change(); case 2: refresh(); break; }", True),
+        ("switch (x()) { case 1: a.change(); case 2: x(); default: refresh(); }", True),
+        ("switch (x()) { case 1: a.change(); return; case 2: refresh(); break; }", False),
+        ("switch (x()) { case 1 -> a.change(); case 2 -> refresh(); default -> x(); }", False),
         ("switch (x()) { case 1: a.change(); break; } refresh();", True),
         ("try { a.change(); return; } finally { refresh(); }", True),
         ("try { a.change(); } finally { y(); }", False),
@@ -277,6 +281,7 @@ def test_what_follows_is_what_java_would_run(statement, follows):
         ("run(() -> list.get(0));", False),
         ("List list = null; list.size(); list.get(0);", True),
         ("switch (x) { case 1: list.size(); break; default: list.get(0); }", True),
+        ("switch (x) { case 1: list.size(); default: list.get(0); }", False),
         ("this.list.size(); this.list.get(0);", False),
         ("list = null; list = null;", True),
     ],
@@ -446,9 +451,16 @@ def test_what_a_lambda_of_a_constructor_does_is_done_by_somebody(begins):
 
 
 def test_a_switch_of_thousands_of_cases_is_read():
-    cases = " ".join(f"case {number}: m(); break;" for number in range(5000))
-    source = f"class Wide {{ void m() {{ switch (1) {{ {cases} }} }} }}".encode()
-    assert shown({**FILES, f"{TOP}/Wide.java": source}) == SOUND
+    for ending in ("break;", ""):
+        cases = " ".join(f"case {number}: m(); {ending}" for number in range(5000))
+        source = f"class Wide {{ void m() {{ switch (1) {{ {cases} }} }} }}".encode()
+        assert shown({**FILES, f"{TOP}/Wide.java": source}) == SOUND
+
+
+def test_what_a_getter_returns_was_read_there():
+    source = "class C { volatile List list; List all() { return list; } void m() { all().get(all().size() - 1); } }"
+    found = answer(Question("q", ReadOnce("C.list")), graph_of(parse({"C.java": source.encode()})))
+    assert found.answer is Answer.DOES_NOT_HOLD, found.detail
 
 
 def test_constants_that_grow_without_end_or_go_in_circles_are_left_alone():

@@ -203,6 +203,28 @@ def test_a_broken_promise_shows_in_the_bytecode_too(broken, question):
     assert found.blocks, found.detail
 
 
+def test_what_a_method_writes_itself_follows_too():
+    direct = method("appendAsLeader", UPDATE, "put RequestManager.bootstrapServers")
+    found = answers_in(with_method(CLIENT, direct), MANAGER, CONFIG)["appends-and-snapshots-refresh"]
+    assert found.answer is Answer.HOLDS, found.detail
+
+
+def test_a_getter_that_is_called_twice_reads_twice_and_what_has_no_lines_is_not_known():
+    getter = method("servers", "get RequestManager.bootstrapServers")
+    twice = with_method(with_method(MANAGER, getter), method("isReady", *["call RequestManager.servers"] * 2))
+    assert answers_in(CLIENT, twice, CONFIG)["list-is-read-once"].blocks
+    bare = [replace(each, uses=tuple(replace(use, line=0) for use in each.uses)) for each in twice.methods]
+    found = answers_in(CLIENT, replace(twice, methods=tuple(bare)), CONFIG)["list-is-read-once"]
+    assert found.answer is Answer.UNTESTED, found.detail
+
+
+def test_a_flag_that_a_constructor_keeps_may_be_asked_as_a_field():
+    keeps = method("<init>", "call QuorumConfig.dynamicBootstrapServersEnabled", access=PUBLIC)
+    refreshes = method("maybeUpdateBootstrapServers", "call RequestManager.updateBootstrapServers")
+    found = answers_in(with_method(with_method(CLIENT, keeps), refreshes), MANAGER, CONFIG)["flag-guards-the-refresh"]
+    assert found.answer is Answer.UNTESTED, found.detail
+
+
 def test_a_refresh_that_only_a_detour_may_bring_is_neither_held_nor_refuted():
     detour = method("appendAsLeader", UPDATE, "call KafkaRaftClient.appendAsFollower")
     found = answers_in(with_method(CLIENT, detour), MANAGER, CONFIG)["appends-and-snapshots-refresh"]
