@@ -193,3 +193,21 @@ def test_hidden_characters_of_a_log_are_made_visible():
 def test_a_long_event_is_cut_where_the_reader_sees_it():
     assert excerpt("x" * 2001) == "x" * 2000 + " … [cut]"
     assert excerpt("x" * 2000) == "x" * 2000
+
+
+@pytest.mark.parametrize(
+    ("numbers", "at_end", "told"),
+    [
+        ((60, 60), False, False),  # a start's lines: the same, however long the nodes ran then
+        ((60, 200), False, False),  # more, and fewer a second: who ran thirty times as long met more of it
+        ((60, 2400), False, True),
+        ((60, 60), True, True),  # it goes on to the end: thirty times as rarely
+        ((60, 1800), True, False),
+    ],
+)
+def test_in_logs_without_phases_what_ended_long_ago_is_compared_in_number_too(numbers, at_end, told):
+    counts = [
+        replace(logged(arm, n, phase="log"), at_end=at_end) for arm, n in zip(("stock", "on"), numbers, strict=True)
+    ]
+    seconds = {each.where: length for each, length in zip(counts, (60.0, 1800.0), strict=True)}
+    assert [each.kind for each in findings(*counts, seconds=seconds)] == [FindingKind.RATE] * told

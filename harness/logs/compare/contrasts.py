@@ -22,6 +22,7 @@ from harness.logs.compare.shifts import Shift, Shifts
 from harness.logs.compare.stock import Stock, settled
 from harness.logs.compare.tables import Assessment, Key, Place
 from harness.logs.compare.values import Side, ValueChange, Values, word_counts
+from harness.logs.read.event_counts import WHOLE_LOG
 from harness.logs.read.excerpts import excerpt
 from harness.model.findings import Contrast, Finding, FindingKind, Significance, severity
 
@@ -159,7 +160,7 @@ def _more_or_fewer(pair: Pair, known: _Known) -> Finding | None:
     tested = known.rates.get((pair.place, pair.key), Assessment(Significance.UNKNOWN))
     assessment = settled(judged, lambda: tested)
     phase = assessment.phase if assessment.significance is Significance.BEYOND else ""
-    other = _other_rate(pair, known, _excess)
+    other = _other_rate(pair, known, _excess_of_both if _is_of_a_moment(pair) else _excess)
     if other is None and judged and judged.significance is Significance.BEYOND:
         other = _other_rate(pair, known, _unexplained)  # in a phase that base never reached, or outside of all
     runs = known.runs(pair.place, pair.key)
@@ -272,6 +273,24 @@ def _excess(events: tuple[int, int], times: tuple[float, float]) -> float:
         return 0.0
     low, high = sorted(number / time for number, time in zip(events, times, strict=True))
     return (high - low) * min(times) if high > MIN_RATIO * low else 0.0
+
+
+def _is_of_a_moment(pair: Pair) -> bool:
+    """Whether both logged it in logs without phases and had ended that before their end, as what nodes say at a start.
+
+    How long such logs go on then says nothing of it.
+    """
+    counts = (*pair.base, *pair.candidate)
+    return all(count.where.phase == WHOLE_LOG.name and not count.at_end for count in counts)
+
+
+def _excess_of_both(events: tuple[int, int], times: tuple[float, float]) -> float:
+    """Return by how many events a phase differs both by time and in number, in the same direction."""
+    low, high = sorted(events)
+    if min(times) <= 0 or high <= MIN_RATIO * low:
+        return 0.0
+    is_more_by_time = events[1] * times[0] > events[0] * times[1]
+    return min(_excess(events, times), high - low) if is_more_by_time is (events[1] > events[0]) else 0.0
 
 
 def _unexplained(events: tuple[int, int], times: tuple[float, float]) -> float:
