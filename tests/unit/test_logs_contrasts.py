@@ -207,7 +207,8 @@ def test_a_long_event_is_cut_where_the_reader_sees_it():
 )
 def test_in_logs_without_phases_what_ended_long_ago_is_compared_in_number_too(numbers, at_end, told):
     counts = [
-        replace(logged(arm, n, phase="log"), at_end=at_end) for arm, n in zip(("stock", "on"), numbers, strict=True)
+        dataclasses.replace(logged(arm, n, phase="log"), at_end=at_end)
+        for arm, n in zip(("stock", "on"), numbers, strict=True)
     ]
     seconds = {each.where: length for each, length in zip(counts, (60.0, 1800.0), strict=True)}
     assert [each.kind for each in findings(*counts, seconds=seconds)] == [FindingKind.RATE] * told
