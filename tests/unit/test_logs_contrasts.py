@@ -200,7 +200,7 @@ def test_a_long_event_is_cut_where_the_reader_sees_it():
     [
         ((60, 60), False, False),  # a start's lines: the same, however long the nodes ran then
         ((60, 200), False, False),  # more, and fewer a second: who ran thirty times as long met more of it
-        ((60, 2400), False, True),
+        ((60, 3600), False, True),
         ((60, 60), True, True),  # it goes on to the end: thirty times as rarely
         ((60, 1800), True, False),
     ],
