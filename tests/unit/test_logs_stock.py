@@ -101,6 +101,16 @@ def test_what_the_candidates_own_kafka_always_floods_with_is_no_flood():
         assert Stock(known, candidate, own).new(place, key).rate.flood is is_flood
 
 
+def test_which_client_of_a_node_meets_one_that_is_down_is_chance_and_how_often_one_does_is_not():
+    known = learned(
+        of=lambda name, at: [logged("[heartbeat] no connection", 40), logged("[fetcher] no connection", 10)]
+    )
+    base = [logged("[heartbeat] no connection", 40), logged("[fetcher] no connection", 10)]
+    for number, significance in ((150, UNKNOWN), (151, BEYOND)):
+        candidate = [*base, logged("[forwarding] no connection", number)]
+        assert only(judge(known, lambda name, _: candidate if name == "turn2" else base, base)) is significance
+
+
 def test_one_new_warning_in_one_run_is_unknown():
     assert only(judge(learned(), in_turn2(logged("append failed")))) is UNKNOWN
 

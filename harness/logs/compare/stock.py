@@ -179,7 +179,8 @@ class Stock:
         return line.level in WORSE if line.level else self._runs.warns(line) or any(at_worst)
 
     def _is_flood(self, place: Place, line: Line, rate: StockRate, found: Sequence[int]) -> bool:
-        """Whether one run logs far more than base's jar ever did, there or, if it is rare there, of anything rare.
+        """Whether one run logs far more than base's jar ever did, there or, if it is rare there, of anything rare, and
+        of the same by whichever client of a node.
 
         With few runs of base every run of the candidate must, and they must be three.
         """
@@ -188,6 +189,7 @@ class Stock:
             limit = max(
                 limit,
                 self._runs.bursts[self._warns(line)],
+                self._runs.most_of_anyone(place, line),
                 0 if rate.seen else self._most_anywhere(line),
             )
         is_known = rate.runs >= LEAST_STOCK_RUNS

@@ -6,6 +6,7 @@ however many nodes it has: an election hits them all.
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import cached_property
@@ -16,6 +17,7 @@ from harness.model.findings import WORSE, StockRate
 
 LEAST_STOCK_RUNS = 8  # of a scenario: fewer show too little of chance
 FLOOD_TIMES = 3  # the most that base's jar ever logged
+_CONTEXT = re.compile(r"^\[[^\]]*\] ")  # of a client's log lines (LogContext), which says whose they are
 _WORSE = "WORSE"  # the level of a line that counts WARN and worse
 
 Logged = Mapping[int, int]  # a run's number to how often it logged something; runs that did not are left out
@@ -53,9 +55,24 @@ class StockRuns:
         logged = self.logged(line)
         return min((logged.get(run, 0) for run in self.of.get(place.scenario, ())), default=0)
 
+    def most_of_anyone(self, place: Place, line: Line) -> int:
+        """Return how often a run of a place logged a line at most, whichever client of a node: `[RaftManager id=1] …`.
+
+        Which of a node's clients meets a node that is down is chance; how often one of them does is not.
+        """
+        logged, runs = self._of_anyone.get(_of_anyone(line), {}), self.of.get(place.scenario, frozenset())
+        return max((count for run, count in logged.items() if run in runs), default=0)
+
     def warns(self, line: Line) -> bool:
         """Whether any run logged a line at WARN or worse."""
         return line._replace(level=_WORSE) in self._logged
+
+    @cached_property
+    def _of_anyone(self) -> Mapping[Line, Logged]:
+        parts: dict[Line, list[Logged]] = defaultdict(list)
+        for line, logged in self._logged.items():
+            parts[_of_anyone(line)].append(logged)
+        return {line: _sum(each) for line, each in parts.items()}
 
     @property
     def known(self) -> frozenset[str]:
@@ -127,6 +144,10 @@ class StockRuns:
             for runs in self.of.values():
                 of_run[warns] |= _burst(logged, runs)
         return {warns: next((most for _, most in each.most_common(2)[1:]), 0) for warns, each in of_run.items()}
+
+
+def _of_anyone(line: Line) -> Line:
+    return line._replace(text=_CONTEXT.sub("", line.text))
 
 
 def _burst(logged: Logged, runs: frozenset[int]) -> Counter[int]:
