@@ -107,8 +107,8 @@ def test_which_client_of_a_node_meets_one_that_is_down_is_chance_and_how_often_o
     )
     base = [logged("[heartbeat] no connection", 40), logged("[fetcher] no connection", 10)]
     for number, significance in ((150, UNKNOWN), (151, BEYOND)):
-        candidate = [*base, logged("[forwarding] no connection", number)]
-        assert only(judge(known, lambda name, _: candidate if name == "turn2" else base, base)) is significance
+        candidate = in_turn2(*base, logged("[forwarding] no connection", number))
+        assert only(judge(known, candidate, base)) is significance
 
 
 def test_one_new_warning_in_one_run_is_unknown():
