@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -217,3 +219,16 @@ def test_runs_are_noted_from_their_journals_but_for_those_of_before(directory: R
     assert (found.kind, found.name, found.start) == (TimeKind.RUN, "turn2 on patched-on", 0.0)
     assert found.seconds > 30
     assert found.cpu_seconds == 17.4
+
+
+PIPES = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
+
+
+def test_the_cpu_seconds_of_a_living_child_and_of_what_it_waited_for_count() -> None:
+    """Runs are forked by a process that lives on, and nodes by those."""
+    worker = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'for _ in range(4 * 10**6): pass'])"
+    watch = Stopwatch()
+    with subprocess.Popen([sys.executable, "-c", f"{worker}; print(flush=True); input()"], **PIPES) as child:
+        child.stdout.readline()
+        assert watch.cpu_seconds > 0.05
+        child.stdin.close()

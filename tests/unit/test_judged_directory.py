@@ -4,10 +4,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 from sample_run import write_sample
 
 from harness.base.errors import HarnessError
-from harness.base.files import write_text
+from harness.base.files import sha256_of, write_text
+from harness.base.progress import Reporter
 from harness.logs.count_cache import SCHEMA as COUNTS
 from harness.model.arms import Kafka, Role
 from harness.model.log_totals import Totals
@@ -15,10 +17,12 @@ from harness.model.request import Request
 from harness.model.runs import RunKey
 from harness.report import write_reports
 from harness.rundir.directory import RunDirectory
+from harness.stages import judge as judge_stage
 from harness.stages.judge import judge_run, read_proof
 from harness.stages.rules_digest import code_digest
 from harness.stages.verify import is_proved
 
+QUIET = Reporter(Console(quiet=True))
 KEY = RunKey("turn2", "patched-on", 1)
 
 
@@ -121,3 +125,12 @@ def test_the_remedy_for_a_damaged_file_is_none_that_reads_it_again(directory, fi
     with pytest.raises(HarnessError) as caught:
         record[file].read()
     assert remedy in caught.value.hint
+
+
+def test_no_file_that_was_judged_has_another_digest_once_the_report_is_written(directory, monkeypatch):
+    monkeypatch.setattr(judge_stage, "check_results", lambda _: None)  # the sample's runs have no seals
+    record = judge_stage.judge(directory.path, QUIET)
+    judge_stage.report(directory.path, QUIET)
+    listed = {file.path: file.sha256 for file in record.evidence}
+    assert "run.json" in listed
+    assert listed == {path: sha256_of(directory.path / path) for path in listed}
