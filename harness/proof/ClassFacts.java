@@ -76,7 +76,7 @@ public final class ClassFacts {
             List<String> lines = new ArrayList<>();
             Visitor visitor = references ? referring(at - first, args[1].split(","), lines)
                 : what.equals("statements") ? logging(at - first, lines)
-                : what.equals("kin") ? related(at - first, lines) : declared(at - first, lines);
+                : what.equals("kin") ? related(at - first, lines) : declared(args[at], at - first, lines);
             readJar(args[at], at - first, visitor, lines);
             synchronized (out) {
                 lines.forEach(out::println);
@@ -93,14 +93,15 @@ public final class ClassFacts {
         default void end() { }
     }
 
-    private static Visitor declared(int jar, List<String> lines) {
+    private static Visitor declared(String path, int jar, List<String> lines) {
+        Accessors accessors = new Accessors(path);
         return new Visitor() {
             public boolean wants(byte[] content) {
                 return true;
             }
 
             public void visit(String entry, ClassNode node) throws Exception {
-                lines.add(classOf(jar, entry, node));
+                lines.add(classOf(jar, entry, node, accessors));
             }
         };
     }
@@ -137,9 +138,10 @@ public final class ClassFacts {
     /** A statement's text is the first one that is loaded after its logger; concatenated, it begins the message. */
     private static List<String[]> statementsOf(MethodNode method) {
         List<String[]> found = new ArrayList<>();
+        TreeSet<Integer> loggers = loggersOf(method);
         String text = null;
         for (AbstractInsnNode each : method.instructions) {
-            if (each instanceof FieldInsnNode && ((FieldInsnNode) each).desc.equals("L" + LOGGER + ";")) {
+            if (isLogger(each, loggers)) {
                 text = null;
             } else if (each instanceof LdcInsnNode && ((LdcInsnNode) each).cst instanceof String) {
                 text = text == null ? asLogged((String) ((LdcInsnNode) each).cst) : text;
@@ -152,6 +154,31 @@ public final class ClassFacts {
                 }
                 text = null;
             }
+        }
+        return found;
+    }
+
+    /** Whether an instruction loads a logger: a field, a variable, or what a method returns. */
+    private static boolean isLogger(AbstractInsnNode each, TreeSet<Integer> variables) {
+        String type = "L" + LOGGER + ";";
+        return each instanceof FieldInsnNode && ((FieldInsnNode) each).desc.equals(type)
+            || each instanceof MethodInsnNode && ((MethodInsnNode) each).desc.endsWith(")" + type)
+            || each.getOpcode() == Opcodes.ALOAD && variables.contains(((VarInsnNode) each).var);
+    }
+
+    /** The parameters of a method that are loggers, and the variables that its table of them calls so. */
+    private static TreeSet<Integer> loggersOf(MethodNode method) {
+        TreeSet<Integer> found = new TreeSet<>();
+        int place = (method.access & Opcodes.ACC_STATIC) == 0 ? 1 : 0;
+        for (Type each : Type.getArgumentTypes(method.desc)) {
+            if (each.getDescriptor().equals("L" + LOGGER + ";")) {
+                found.add(place);
+            }
+            place += each.getSize();
+        }
+        if (method.localVariables != null) {
+            method.localVariables.stream().filter(each -> each.desc.equals("L" + LOGGER + ";"))
+                .forEach(each -> found.add(each.index));
         }
         return found;
     }
@@ -272,14 +299,14 @@ public final class ClassFacts {
         return content.toByteArray();
     }
 
-    private static String classOf(int jar, String entry, ClassNode node) throws Exception {
+    private static String classOf(int jar, String entry, ClassNode node, Accessors accessors) throws Exception {
         List<String> fields = new ArrayList<>();
         for (FieldNode each : node.fields) {
             fields.add("[" + quoted(each.name) + "," + quoted(each.desc) + "," + (each.access & REAL_FLAGS) + ","
                 + quoted(valueOf(each.value)) + "]");
         }
         List<String> methods = new ArrayList<>();
-        Lambdas lambdas = new Lambdas(node);
+        Lambdas lambdas = new Lambdas(node, accessors);
         for (MethodNode each : node.methods) {
             methods.add(methodOf(each, lambdas));
         }
@@ -414,9 +441,11 @@ public final class ClassFacts {
         private final String owner;
         private final Map<String, MethodNode> bodies = new HashMap<>();
         private final Map<String, String> digests = new HashMap<>();
+        private final Accessors accessors;
 
-        Lambdas(ClassNode node) {
+        Lambdas(ClassNode node, Accessors accessors) {
             owner = node.name;
+            this.accessors = accessors;
             for (MethodNode each : node.methods) {
                 if ((each.access & Opcodes.ACC_SYNTHETIC) != 0 && each.name.startsWith("lambda$")) {
                     bodies.put(each.name + each.desc, each);
@@ -438,6 +467,49 @@ public final class ClassFacts {
         }
     }
 
+    /**
+     * What classes of one nest do with each other's private members before Java 11, by what that is: javac numbers its
+     * `access$000`, so that one more gives all later ones other names, and one that does something else keeps its name.
+     */
+    private static final class Accessors {
+        private static final String PREFIX = "access$";
+        private final Map<String, MethodNode> bodies = new HashMap<>();
+        private final Map<String, String> digests = new HashMap<>();
+
+        Accessors(String path) {
+            readJar(path, 0, new Visitor() {
+                public boolean wants(byte[] content) {
+                    return new String(content, StandardCharsets.ISO_8859_1).contains(PREFIX);
+                }
+
+                public void visit(String entry, ClassNode node) {
+                    for (MethodNode each : node.methods) {
+                        if ((each.access & Opcodes.ACC_SYNTHETIC) != 0 && each.name.startsWith(PREFIX)) {
+                            bodies.put(node.name + "." + each.name + each.desc, each);
+                        }
+                    }
+                }
+            }, new ArrayList<>()); // what cannot be read is told when its classes are
+        }
+
+        /** Return what a call does if it is one of these; null for any other instruction. */
+        String named(AbstractInsnNode each, Lambdas lambdas) throws Exception {
+            if (!(each instanceof MethodInsnNode) || !((MethodInsnNode) each).name.startsWith(PREFIX)) {
+                return null;
+            }
+            MethodInsnNode call = (MethodInsnNode) each;
+            String key = call.owner + "." + call.name + call.desc;
+            if (!bodies.containsKey(key)) {
+                return null;
+            }
+            if (!digests.containsKey(key)) {
+                digests.put(key, key); // one that leads to itself keeps its name
+                digests.put(key, digestOf(bodies.get(key), lambdas));
+            }
+            return "accessor " + digests.get(key);
+        }
+    }
+
     private static String digestOf(MethodNode method, Lambdas lambdas) throws Exception {
         if (method.instructions.size() == 0) {
             return "";
@@ -454,7 +526,9 @@ public final class ClassFacts {
         MessageDigest digest = MessageDigest.getInstance("SHA-256");
         for (AbstractInsnNode each : method.instructions) {
             if (each.getOpcode() >= 0) {
-                add(digest, isOnAnyObject(each) ? "object " + ((MethodInsnNode) each).name
+                String accessor = lambdas.accessors.named(each, lambdas);
+                add(digest, accessor != null ? accessor
+                    : isOnAnyObject(each) ? "object " + ((MethodInsnNode) each).name
                     : each.getOpcode() + " " + (each instanceof InvokeDynamicInsnNode
                         ? dynamic((InvokeDynamicInsnNode) each, lambdas) : operands(each, places)));
             }

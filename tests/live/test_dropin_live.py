@@ -25,7 +25,7 @@ from harness.kafka.lock import read_lock
 from harness.kafka.maven import MavenSources
 from harness.kafka.patching import apply_series, load_series
 from harness.model.proof import Severity
-from harness.proof.bytecode import read_classes
+from harness.proof.bytecode import read_classes, read_statements
 from harness.proof.dropin import BaselineJar, DropIn, ProofTools, Subject, named_classes, prepare_tools, prove_dropin
 from harness.proof.dropin.rules import ALL
 from harness.rundir.directory import RunDirectory
@@ -422,6 +422,40 @@ def test_the_same_sources_by_two_compilers_read_alike_but_for_instructions(build
     config = f"{RAFT}/QuorumConfig"
     assert by_ecj[config].fields == by_javac[config].fields
     assert {m.name for m in by_ecj[config].methods} >= {"requestTimeoutMs", "<init>"}
+
+
+LOGGING = """package a; import org.slf4j.Logger; class Logging {
+    Logger kept() { return null; }
+    void byMethod(java.util.Map m) { if (m.containsKey("node.id")) kept().info("Node starts"); }
+    static void byParameter(Logger log, java.util.Map m) { if (m.containsKey("some.key")) log.error("It {} broke", m); }
+}"""
+
+
+def test_a_statement_has_its_own_text_whatever_was_loaded_before_its_logger(ecj, kafka, tools, tmp_path):
+    write_jar(compiled(ecj, {"a/Logging.java": LOGGING}, kafka, tmp_path / "x"), jar := tmp_path / "x.jar")
+    (found,) = read_statements(tools.bytecode, [jar])
+    assert {(each.level, each.text) for each in found} == {("INFO", "Node starts"), ("ERROR", "It {} broke")}
+
+
+OUTER = """package a; class Outer {
+    private int leader, voted, epoch;
+    class Inner { int first() { return %s; } int last() { return epoch; } }
+}"""
+
+
+def test_what_another_class_of_the_nest_reads_is_what_it_does_whatever_its_accessor_is_called(
+    ecj, kafka, tools, tmp_path
+):
+    """Before Java 11 the Inner calls access$0 of Outer, and one more field gives later ones other numbers."""
+
+    def methods(read):
+        classes = compiled(ecj, {"a/Outer.java": OUTER % read}, kafka, tmp_path / read.replace(" ", ""))
+        write_jar(classes, jar := tmp_path / f"{len(read)}.jar")
+        return {each.name: each.code for each in read_classes(tools.bytecode, jar)["a/Outer$Inner"].methods}
+
+    base, other, more = methods("leader"), methods("voted"), methods("leader + voted")
+    assert base["first"] != other["first"]
+    assert base["last"] == other["last"] == more["last"]
 
 
 @pytest.mark.whole
