@@ -8,6 +8,7 @@ UNTESTED.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import assert_never
@@ -37,6 +38,11 @@ from harness.proof.descriptors import parameter_types
 
 NO_SOURCES = "There are no sources, and the order of instructions does not show it."
 _PUBLIC, _STATIC, _FINAL, _VOLATILE = 0x0001, 0x0008, 0x0010, 0x0040
+# What changes a collection, or what java.util.concurrent.atomic has.
+_CHANGES = re.compile(
+    r"(?:add|put|remove|replace|retain)(?:All|If|IfAbsent)?|clear|set|offer|push|poll|pop|compareAndSet|lazySet"
+    r"|(?:get|update|accumulate|increment|decrement)And\w+"
+)
 _BEGINS = ("<init>", "<clinit>")
 
 
@@ -132,8 +138,8 @@ def _followed_by(ask: FollowedBy, jar: _Jar) -> Reply:
     if silent or not sites:
         return untested(f"{silent[0] if silent else 'Nothing'} calls {called}{' no more' if silent else ''}.")
     setters = {method.title for method, _ in jar.using(_field("put", ask.then))}
-    if not setters:
-        return untested(f"Only constructors are seen to write {ask.then}: what it holds may change in itself.")
+    if not setters and _changes_within(ask.then, jar):
+        return untested(f"Only constructors are seen to write {ask.then}, and what it holds is changed in itself.")
     writes = _field("put", ask.then)
     near = _any_of(writes, _calls({*setters, *(method.title for method, _ in jar.callers(setters))}))
     far = _any_of(writes, _calls(jar.reaching(setters)))
@@ -148,6 +154,15 @@ def _followed_by(ask: FollowedBy, jar: _Jar) -> Reply:
     verb = f"{len(never)} of {len(sites)} calls of {called} is not" if never else f"Every call of {called} is"
     detail = f"{verb} followed by a write of {ask.then}, in the order of instructions: {_places(shown)}."
     return holds_or_not(not never, detail, _evidence(shown))
+
+
+def _changes_within(field: str, jar: _Jar) -> bool:
+    """Whether a method reads a field and then calls something that changes a collection or an atomic."""
+    return any(
+        use.kind == "call" and _CHANGES.fullmatch(use.name)
+        for method, at in jar.using(_field("get", field))
+        for use in method.facts.uses[at + 1 :]
+    )
 
 
 def _read_once(ask: ReadOnce, jar: _Jar) -> Reply:

@@ -209,6 +209,15 @@ def test_what_a_method_writes_itself_follows_too():
     assert found.answer is Answer.HOLDS, found.detail
 
 
+def test_of_a_field_that_only_constructors_write_nobody_knows_once_what_it_holds_is_changed():
+    kept = with_method(MANAGER, method("updateBootstrapServers", "get RequestManager.bootstrapServers"))
+    changed = with_method(
+        kept, method("updateBootstrapServers", "get RequestManager.bootstrapServers", "call List.addAll")
+    )
+    answers = [answers_in(CLIENT, each, CONFIG)["appends-and-snapshots-refresh"].answer for each in (kept, changed)]
+    assert answers == [Answer.DOES_NOT_HOLD, Answer.UNTESTED]
+
+
 def test_a_getter_that_is_called_twice_reads_twice_and_what_has_no_lines_is_not_known():
     getter = method("servers", "get RequestManager.bootstrapServers")
     twice = with_method(with_method(MANAGER, getter), method("isReady", *["call RequestManager.servers"] * 2))

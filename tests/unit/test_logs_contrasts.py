@@ -206,9 +206,13 @@ def test_a_long_event_is_cut_where_the_reader_sees_it():
     ],
 )
 def test_in_logs_without_phases_what_ended_long_ago_is_compared_in_number_too(numbers, at_end, told):
-    counts = [
-        dataclasses.replace(logged(arm, n, phase="log"), at_end=at_end)
-        for arm, n in zip(("stock", "on"), numbers, strict=True)
-    ]
-    seconds = {each.where: length for each, length in zip(counts, (60.0, 1800.0), strict=True)}
-    assert [each.kind for each in findings(*counts, seconds=seconds)] == [FindingKind.RATE] * told
+    def line(arm, number, last_at, template="Node <n> disconnected."):
+        return dataclasses.replace(logged(arm, number, template, phase="log"), last_at=last_at)
+
+    lengths = {"stock": 60.0, "on": 1800.0}
+    counts = [line(arm, n, lengths[arm] if at_end else 5.0) for arm, n in zip(lengths, numbers, strict=True)]
+    steady = [line(arm, int(length), length, "It goes on.") for arm, length in lengths.items()]
+    first = [line(arm, 1, 0.0, "It begins.") for arm in lengths]
+    seconds = {count.where: lengths[count.where.arm] for count in counts}
+    found = findings(*counts, *steady, *first, seconds=seconds)
+    assert [each.kind for each in found if "disconnected" in each.template] == [FindingKind.RATE] * told

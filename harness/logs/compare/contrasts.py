@@ -26,6 +26,7 @@ from harness.logs.read.event_counts import WHOLE_LOG
 from harness.logs.read.excerpts import excerpt
 from harness.model.findings import Contrast, Finding, FindingKind, Significance, severity
 
+_LAST_STRETCH = 0.1  # of a log
 MIN_RATIO = 1.5  # of the events per second of a phase
 MIN_EVENTS = 5.0  # by which the arms differ in a phase, over the shorter of their times in it
 MOST_WORDS = 6  # of each arm that are shown of a value
@@ -57,6 +58,17 @@ class _Known:
     noise: Noise
     rates: Mapping[tuple[Place, Key], Assessment]
     stock: Stock | None
+    late: Mapping[tuple[str, int], float]
+
+    def is_of_a_moment(self, pair: Pair) -> bool:
+        """Whether both logged it in logs without phases and had ended that before their end, as what a start says.
+
+        How long such logs go on then says nothing of it.
+        """
+        return all(
+            count.where.phase == WHOLE_LOG.name and count.last_at < self.late[count.where.arm, count.where.repeat]
+            for count in (*pair.base, *pair.candidate)
+        )
 
     def times(self, place: Place, phase: str) -> tuple[float, float]:
         """Return how long a phase was in base's runs, and in the candidate's; 0.0 where that is not known."""
@@ -98,7 +110,7 @@ def contrast(
     places = comparable(base, candidate, seconds)
     pairs = list(pairs_of(base, candidate, counts, places))
     rates = known.rates.assess(base, candidate) if known.rates else {}
-    judged_by = _Known((base, candidate), _lengths(seconds), known.noise, rates, stock)
+    judged_by = _Known((base, candidate), _lengths(seconds), known.noise, rates, stock, _late(counts))
     found = [finding for pair in pairs for finding in _findings(pair, judged_by)]
     changes = known.values.changes(base, candidate, places, stock)
     told = {change.lines for change in changes}
@@ -108,6 +120,14 @@ def contrast(
     shifts = known.shifts.find(base, candidate, known.noise.is_enough) if known.shifts else []
     found += _shifted(pairs, shifts, (base, candidate), known.noise)
     return Contrast(base, candidate, tuple(sorted(found, key=_worst_first)))
+
+
+def _late(counts: Iterable[Count]) -> dict[tuple[str, int], float]:
+    """Return when the last tenth of each run's logs begins, as far as the last events of their lines show it."""
+    times: dict[tuple[str, int], list[float]] = defaultdict(list)
+    for count in counts:
+        times[count.where.arm, count.where.repeat].append(count.last_at)
+    return {run: max(each) - (max(each) - min(each)) * _LAST_STRETCH for run, each in times.items()}
 
 
 def _lengths(seconds: Mapping[Where, float]) -> dict[Where, float]:
@@ -160,7 +180,7 @@ def _more_or_fewer(pair: Pair, known: _Known) -> Finding | None:
     tested = known.rates.get((pair.place, pair.key), Assessment(Significance.UNKNOWN))
     assessment = settled(judged, lambda: tested)
     phase = assessment.phase if assessment.significance is Significance.BEYOND else ""
-    other = _other_rate(pair, known, _excess_of_both if _is_of_a_moment(pair) else _excess)
+    other = _other_rate(pair, known, _excess_of_both if known.is_of_a_moment(pair) else _excess)
     if other is None and judged and judged.significance is Significance.BEYOND:
         other = _other_rate(pair, known, _unexplained)  # in a phase that base never reached, or outside of all
     runs = known.runs(pair.place, pair.key)
@@ -273,15 +293,6 @@ def _excess(events: tuple[int, int], times: tuple[float, float]) -> float:
         return 0.0
     low, high = sorted(number / time for number, time in zip(events, times, strict=True))
     return (high - low) * min(times) if high > MIN_RATIO * low else 0.0
-
-
-def _is_of_a_moment(pair: Pair) -> bool:
-    """Whether both logged it in logs without phases and had ended that before their end, as what nodes say at a start.
-
-    How long such logs go on then says nothing of it.
-    """
-    counts = (*pair.base, *pair.candidate)
-    return all(count.where.phase == WHOLE_LOG.name and not count.at_end for count in counts)
 
 
 def _excess_of_both(events: tuple[int, int], times: tuple[float, float]) -> float:
