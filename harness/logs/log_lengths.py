@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import inf
 from pathlib import PurePosixPath
 
@@ -30,26 +30,47 @@ def exposures(nodes: Iterable[NodeLogs], files: Mapping[str, FileCounts]) -> dic
     count alike, so that numbers of events are compared.
     """
     seconds: dict[Where, float] = defaultdict(float)
-    unbounded: dict[Where, dict[tuple[str, str], list[FileTotal]]] = defaultdict(lambda: defaultdict(list))
+    unbounded: dict[Where, list[str]] = defaultdict(list)
     for node in nodes:
         for phase in node.phases:
             where = Where(node.arm, node.scenario, node.node_role, phase.name, node.repeat)
             if phase != WHOLE_LOG:
                 seconds[where] += phase.end - phase.start
                 continue
-            for name in node.files:
-                unbounded[where][_process(name)].append(files[name].total)
-    for where, processes in unbounded.items():
-        seconds[where] += sum(map(_together, processes.values()))
+            unbounded[where] += node.files
+    for where, names in unbounded.items():
+        seconds[where] += sum(map(_together, _processes({name: files[name] for name in names})))
     if any(seconds[where] < _SHORTEST for where in unbounded):
         seconds |= dict.fromkeys(unbounded, _SHORTEST)
     return dict(seconds)
 
 
-def _process(file: str) -> tuple[str, str]:
-    """Return whose file it is: of its folder's process where Kafka's log4j files call it so, else its own."""
-    path = PurePosixPath(file)
-    return str(path.parent), "" if _OF_KAFKA.fullmatch(path.name) else path.name
+def _processes(files: Mapping[str, FileCounts]) -> list[list[FileTotal]]:
+    """Return the files by who wrote them: in a folder those that Kafka's log4j files name, and others beside them.
+
+    A file beside others is of their process where it has none of their loggers, as audit.log beside broker.log; one
+    with the same loggers is another node's, or an earlier one.
+    """
+    found: dict[str, list[_Process]] = defaultdict(list)
+    for name in sorted(files, key=lambda each: (not _is_kafkas(each), each)):
+        folder, loggers = found[str(PurePosixPath(name).parent)], {*files[name].counts["logger"].unique()}
+        theirs = folder[:1] if _is_kafkas(name) else [each for each in folder if each.loggers.isdisjoint(loggers)]
+        if not theirs:
+            theirs = [_Process(set(), [])]
+            folder += theirs
+        theirs[0].loggers.update(loggers)
+        theirs[0].totals.append(files[name].total)
+    return [each.totals for folder in found.values() for each in folder]
+
+
+@dataclass(frozen=True, slots=True)
+class _Process:
+    loggers: set[str]
+    totals: list[FileTotal]
+
+
+def _is_kafkas(file: str) -> bool:
+    return _OF_KAFKA.fullmatch(PurePosixPath(file).name) is not None
 
 
 def _together(totals: Sequence[FileTotal]) -> float:

@@ -82,6 +82,11 @@ def test_files_that_one_process_writes_side_by_side_make_it_no_longer():
     assert seconds(*beside) == seconds("k/server.log") == 590
     assert seconds(*beside, "k/server.log.1") == 1180, "what was rolled goes on where it ended"
     assert seconds("k/broker-1.log", "k/broker-2.log") == 1180, "two nodes"
+    of_audit = [each.replace("(a.B)", "(a.Audit)") for each in steady(0)]
+    files |= {name: counted(name, of_audit) for name in ("k/audit.log", "other/broker-1.log")}
+    assert seconds("k/broker-1.log", "k/audit.log") == 590, "what loggers of their own write beside it"
+    assert seconds("k/server.log", "k/audit.log") == 590
+    assert seconds("k/broker-1.log", "other/broker-1.log") == 1180, "another folder"
 
 
 def test_a_flood_in_an_instant_is_one():
