@@ -45,6 +45,7 @@ _BUILDS = (
     "builder",
     *map("base_{}".format, ("jar", "dist", "kafka", "git", "series")),
 )
+_GAPS_BY_CHOICE = (ReasonSource.CLAIM, ReasonSource.ARM, ReasonSource.NOTHING)
 _COMPARED = (Role.BASE, Role.ON)
 _MOST_NAMED = 5
 
@@ -194,7 +195,7 @@ def _retries(concluded: Sequence[ConcludedVerification], verdicts: Mapping[str, 
     for each in concluded:
         if each.planned.id in verdicts:
             scenarios = _undecided(verdicts[each.planned.id])
-            if scenarios or each.outcome is VerificationStatus.INCONCLUSIVE:
+            if scenarios or _may_be_decided(verdicts[each.planned.id]):
                 lines.append(_line(each.planned, scenarios))
         else:
             lines.append(_line(each.planned, ()))
@@ -208,6 +209,13 @@ def _undecided(record: VerdictRecord) -> list[str]:
         for scenario in record.scenarios
         if scenario.verdict is not Verdict.HOLD and any(cell.standing is Standing.UNDECIDED for cell in scenario.cells)
     ]
+
+
+def _may_be_decided(record: VerdictRecord) -> bool:
+    """Whether another try may answer: logs were not compared, say. What was not asked for leaves the same gap again."""
+    return record.verdict is Verdict.INCONCLUSIVE and any(
+        reason.weight is Verdict.INCONCLUSIVE and reason.source not in _GAPS_BY_CHOICE for reason in record.reasons
+    )
 
 
 def _line(planned: PlannedVerification, scenarios: Sequence[str]) -> str:

@@ -51,6 +51,13 @@ def judged(documents, history=(), waivers=(), **more):
     return judge_night(of, documents, history, waivers, TODAY)
 
 
+@pytest.mark.parametrize(("source", "lines"), [(ReasonSource.LOGS, 1), (ReasonSource.CLAIM, 0)])
+def test_what_another_try_may_answer_is_asked_again_and_what_nobody_asked_for_is_not(source, lines):
+    reason = Reason(source, Verdict.INCONCLUSIVE, None, "nobody knows")
+    undecided = replace(SHIP, verdict=Verdict.INCONCLUSIVE, reasons=(reason,))
+    assert len(judged({"a": undecided}).retries) == lines
+
+
 def test_a_night_on_a_host_that_cannot_run_any_more_what_an_earlier_one_decided_decides_nothing():
     before = judged({"a": SHIP}).entry
     report = judged({"a": document("ship", UNSUPPORTED)}, [replace(before, label="yesterday", started_at="2026-03-01")])
