@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from harness.base.text import counted
 from harness.model.arms import Arm
 from harness.model.events import NodeProved
 from harness.model.verdict import VerdictRecord
@@ -47,12 +46,10 @@ def _seen(looks: Sequence[NodeProved], differing: int) -> str:
     jars = " or ".join(map(str, sorted({proof.jars for proof in proofs})))
     are = "is" if differing == 1 else "are"
     others = f"{differing} {are} not base's, all others are" if differing else "all are base's"
-    missed = f"{len(proofs)} of {counted(len(looks), 'start')} of a node"
-    times = (
-        missed
-        if len(proofs) < len(looks)
-        else "the only start of a node"
-        if len(looks) == 1
-        else f"each of {len(looks)} starts of a node"
-    )
-    return f"At {times}, it held {jars} jars open; by their digests, {others}."
+    return f"{_looked(len(proofs), len(looks))}, it held {jars} jars open; by their digests, {others}."
+
+
+def _looked(seen: int, looks: int) -> str:
+    if looks == 1:
+        return "In the only look at a started node"
+    return f"In {f'each of {looks}' if seen == looks else f'{seen} of {looks}'} looks at started nodes"

@@ -93,7 +93,7 @@ def test_each_arm_says_what_its_live_nodes_held_open_and_what_of_it_base_does_no
     assert (base.kafka, base.seen) == ("Kafka 3.9.1, Apache's release", "No node was seen with its jars.")
     assert candidate.kafka == "Kafka 3.9.2-acme, /opt/acme.tgz"
     assert candidate.seen == (
-        "At each of 2 starts of a node, it held 2 jars open; by their digests, 2 are not base's, all others are."
+        "In each of 2 looks at started nodes, it held 2 jars open; by their digests, 2 are not base's, all others are."
     )
     assert candidate.differing == apart
     assert "kafka-clients-3.9.2-acme.jar cccccccccccc" in render_html(record, journals)
@@ -102,7 +102,7 @@ def test_each_arm_says_what_its_live_nodes_held_open_and_what_of_it_base_does_no
 def test_a_node_with_bases_jars_alone_says_so(declared, ran):
     record, journals = shown(declared, ran, PROVED)
     assert kafka_views(record, journals)[1].seen == (
-        "At the only start of a node, it held 2 jars open; by their digests, all are base's."
+        "In the only look at a started node, it held 2 jars open; by their digests, all are base's."
     )
 
 
