@@ -21,7 +21,7 @@ from harness.rundir.packed_inputs import packed_inputs
 from harness.rundir.parts import RESULT, STORAGE_OF_NODES, LogsFolder, TopicIdsFolder, UpgradeFolder
 from harness.stages.compared_logs import comparison_to_note
 from harness.stages.mutants import RESULTS as MUTANTS
-from harness.stages.pack_inputs import Content, inputs_of, secrets_of
+from harness.stages.pack_inputs import Content, inputs_of, places_with_options, secrets_of
 from harness.stages.power import RESULTS as POWER
 
 _CACHES = ("__pycache__", ".pytest_cache")
@@ -72,7 +72,7 @@ def contents_of(folder: Path) -> Contents:
     lacks: list[str] = []
     secrets: list[str] = []
     outside: list[str] = []
-    for place in sorted({Path(path).parent.as_posix() for path in files if _is_of_options(path)}):
+    for place in places_with_options(files):
         _refuse_older(RunDirectory(folder / place))
         found = inputs_of(folder / place)
         prefix = "" if place == "." else f"{place}/"
@@ -152,10 +152,6 @@ def _is_evidence(folder: Path, name: str) -> bool:
     assert found
     result = folder / name[: found.end("run")] / RESULT
     return result.is_file() and f'"{name[found.start("run") :]}"'.encode() in result.read_bytes()
-
-
-def _is_of_options(path: str) -> bool:
-    return Path(path).name in ("request.json", "setup.json", "options.json") and "/runs/" not in f"/{path}"
 
 
 def _merged(folder: Path, places: dict[str, str]) -> bytes:

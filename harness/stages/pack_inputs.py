@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,6 +19,7 @@ _KAFKAS = ("dist", "base_dist")
 _FILES = ("jar", "base_jar", *_KAFKAS, "waivers", "config")
 _SECRET = re.compile(r"password|secret|jaas|credential|\.key$", re.IGNORECASE)
 _TOO_LARGE = ("sources", "java_home")  # a checkout, a Java: whoever runs it again has one
+_OF_OPTIONS = ("request.json", "setup.json", "options.json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,12 @@ def inputs_of(folder: Path) -> FoundInputs:
         found.places[str(path)] = place
         found.files.extend(Content(f"{place}{_below(file, path)}", file) for file in files)
     return found
+
+
+def places_with_options(paths: Iterable[str]) -> list[str]:
+    """Return the folders, by paths of files, in which a command kept its options: run directories, and nights."""
+    kept = (path for path in paths if Path(path).name in _OF_OPTIONS and "/runs/" not in f"/{path}")
+    return sorted({Path(path).parent.as_posix() for path in kept})
 
 
 def names_inputs(folder: Path) -> bool:

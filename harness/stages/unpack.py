@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path, PurePosixPath
 
 from harness.base.errors import HarnessError, reason_of
@@ -23,7 +23,7 @@ from harness.model.pack import (
     problem_of,
 )
 from harness.rundir.packed_inputs import packed_inputs
-from harness.stages.pack_inputs import names_inputs
+from harness.stages.pack_inputs import names_inputs, places_with_options
 
 _MOST_MANIFEST = 32 << 20  # bytes
 _PIECE = 64 << 10
@@ -62,12 +62,16 @@ def _unpacked(pack: Path, reader: ArchiveReader, choose: Callable[[PackManifest]
             _write(pack, reader, manifest, file, made)
         if (more := reader.next()) is not None:
             raise HarnessError(f"{pack} is refused: it holds {more.name!r}, which its list does not name.", _REFUSED)
-        if (
-            names_inputs(made) and not packed_inputs(made).exists
-        ):  # what says that somebody else wrote what the records name
-            packed_inputs(made).write(PackedInputs())
+        _mark(made, [file.path for file in manifest.files])
         _move(made, place)
     return place, manifest
+
+
+def _mark(folder: Path, paths: Sequence[str]) -> None:
+    """Note in each run directory that names files, and in a night, that somebody else wrote which these are."""
+    for below in (folder / each for each in places_with_options(paths)):
+        if names_inputs(below) and not packed_inputs(below).exists:
+            packed_inputs(below).write(PackedInputs())
 
 
 def first_problem(manifest: PackManifest) -> str:

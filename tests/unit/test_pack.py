@@ -255,8 +255,9 @@ def test_of_what_was_unpacked_nothing_elsewhere_is_packed_whoever_names_it(with_
 
 
 def test_nor_is_it_where_the_pack_says_nothing_of_what_lies_where(tmp_path):
-    (tmp_path / "x").mkdir()
-    RunDirectory(tmp_path / "x").request.write(replace(REQUEST, jar=tmp_path / "gone.jar"))
+    for name in ("x", "x/in-a-night"):
+        (tmp_path / name).mkdir(exist_ok=True)
+        RunDirectory(tmp_path / name).request.write(replace(REQUEST, jar=tmp_path / "gone.jar"))
     folder, _ = unpack(pack_of(tmp_path / "x", tmp_path), lambda _: tmp_path / "y")
     (tmp_path / "gone.jar").write_text("private")
     assert pack(folder, tmp_path / "again").contents.outside == ()
