@@ -190,7 +190,7 @@ class Stock:
                 limit,
                 self._runs.bursts[self._warns(line)],
                 self._runs.most_of_anyone(place, line),
-                0 if rate.seen else self._most_anywhere(line),
+                self._most_anywhere(line),
             )
         is_known = rate.runs >= LEAST_STOCK_RUNS
         enough = is_known or min(rate.runs, len(found)) >= LEAST_RUNS
