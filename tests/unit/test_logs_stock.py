@@ -112,18 +112,16 @@ def test_which_client_of_a_node_meets_one_that_is_down_is_chance_and_how_often_o
 
 
 def test_what_is_rare_here_and_frequent_elsewhere_is_no_flood_for_having_been_seen_here_once():
-    """As an ERROR of heartbeats in 4.2.1: up to 36 times where leaders are lost, and 24 times in one of ten of turn2."""
+    """An ERROR of heartbeats in 4.2.1: up to 36 times where leaders are lost, and 24 times in one of ten of turn2."""
 
     def of(name, at):
         return [logged("heartbeat failed", 36 if name == "turn1" else 3)] if name == "turn1" or at == 0 else []
 
-    found = {
-        n: judge(learned(of=of), in_turn2(logged("heartbeat failed", n)))[FindingKind.NEW, "turn2"] for n in (108, 109)
-    }
-    assert {n: (significance, rate.flood) for n, (significance, rate) in found.items()} == {
-        108: (UNKNOWN, False),
-        109: (BEYOND, True),
-    }
+    for number, expected in ((108, (UNKNOWN, False)), (109, (BEYOND, True))):
+        significance, rate = judge(learned(of=of), in_turn2(logged("heartbeat failed", number)))[
+            FindingKind.NEW, "turn2"
+        ]
+        assert (significance, rate.flood) == expected
 
 
 def test_one_new_warning_in_one_run_is_unknown():
