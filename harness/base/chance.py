@@ -12,11 +12,7 @@ def chance_of_so_many(mine: int, of_mine: int, theirs: int, of_theirs: int) -> f
 
     `mine` of `of_mine`, and `theirs` of `of_theirs`.
     """
-    both = mine + theirs
-    ways = sum(
-        math.comb(of_mine, each) * math.comb(of_theirs, both - each) for each in range(mine, min(both, of_mine) + 1)
-    )
-    return ways / math.comb(of_mine + of_theirs, both)
+    return sum(_chances(Stratum(mine, of_mine, theirs, of_theirs))[mine:])
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,13 +66,15 @@ class Metric:
     """A bean in JMX, numbers in the values of its name as `N`; `kind` is meter, gauge and the like.
 
     `attributes` are types of values by attribute (`Double`), or the unit that an attribute names (`unit:MILLISECONDS`).
-    `steady` is one that every boot had at the end of the same small workload.
+    `steady` is one that every boot had at the end of the same small workload; `by_chance` are those of its attributes
+    that not every boot had.
     """
 
     name: str
     kind: str
     attributes: Mapping[str, str]
     steady: bool = True
+    by_chance: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,15 +36,8 @@ _EXIT = {
     VerificationStatus.SHIP: 0,
 }
 
-_BUILDS = (
-    "jar",
-    "dist",
-    "kafka_version",
-    "git",
-    "series",
-    "builder",
-    *map("base_{}".format, ("jar", "dist", "kafka", "git", "series")),
-)
+_OF_CANDIDATE = ("jar", "dist", "kafka_version", "git", "series", "builder")
+_OF_BASE = ("base_jar", "base_dist", "base_kafka", "base_git", "base_series")
 _GAPS_BY_CHOICE = (ReasonSource.CLAIM, ReasonSource.ARM, ReasonSource.NOTHING)
 _COMPARED = (Role.BASE, Role.ON)
 _MOST_NAMED = 5
@@ -143,7 +136,7 @@ def _other_jars(concluded: Sequence[ConcludedVerification], verdicts: Mapping[st
     alike: dict[tuple[object, ...], dict[frozenset[tuple[str, str]], str]] = defaultdict(dict)
     for name in (each.planned.id for each in concluded if each.planned.id in verdicts):
         request = next(each.planned.request for each in concluded if each.planned.id == name)
-        builds = tuple(getattr(request, field) for field in _BUILDS)
+        builds = tuple(getattr(request, field) for field in (*_OF_CANDIDATE, *_OF_BASE))
         jars = frozenset((str(arm.role), arm.build.jar_sha256) for arm in verdicts[name].arms if arm.role in _COMPARED)
         alike[builds].setdefault(jars, name)
     for first, *others in (list(each.values()) for each in alike.values()):

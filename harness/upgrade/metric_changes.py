@@ -71,7 +71,7 @@ def _described(metrics: Sequence[Metric]) -> str:
 
 
 def _altered(old: Metric, new: Metric) -> Iterator[Change]:
-    lost = sorted(old.attributes.keys() - new.attributes.keys()) if old.steady else []
+    lost = _always(old, but_for=new)
     if old.kind != new.kind:
         without = f" Without {', '.join(lost)}." if lost else ""
         weight = Weight.BREAKS if lost else Weight.CHANGES
@@ -81,9 +81,14 @@ def _altered(old: Metric, new: Metric) -> Iterator[Change]:
         yield _change(Weight.BREAKS, new.name, ", ".join(lost), "", means, 20)
     for attribute in sorted(old.attributes.keys() & new.attributes.keys()):
         yield from _of_values(new.name, attribute, old.attributes[attribute], new.attributes[attribute])
-    more = sorted(new.attributes.keys() - old.attributes.keys()) if new.steady and old.kind == new.kind else []
-    if more:
+    more = _always(new, but_for=old)
+    if more and old.kind == new.kind:
         yield _change(Weight.ADDS, new.name, "", ", ".join(more), "New attributes.", 90)
+
+
+def _always(metric: Metric, but_for: Metric) -> list[str]:
+    """Return the attributes that a metric has in every boot, and another in none."""
+    return sorted(metric.attributes.keys() - {*metric.by_chance} - but_for.attributes.keys()) if metric.steady else []
 
 
 def _of_values(name: str, attribute: str, old: str, new: str) -> Iterator[Change]:

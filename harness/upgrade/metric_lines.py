@@ -31,10 +31,7 @@ def parse_metrics(text: str) -> dict[str, Metric]:
 
 
 def merged(listings: Sequence[Iterable[Metric]]) -> tuple[Metric, ...]:
-    """Return the metrics of several boots by name; one that not every boot had alike is not steady.
-
-    It has the attributes that any boot saw: one that is there by chance is not gone.
-    """
+    """Return the metrics of several boots by name, with the attributes that any boot saw; which not all did is said."""
     found: dict[str, list[Metric]] = defaultdict(list)
     for listing in listings:
         for name, metric in {metric.name: metric for metric in listing}.items():
@@ -44,8 +41,8 @@ def merged(listings: Sequence[Iterable[Metric]]) -> tuple[Metric, ...]:
 
 def _of_boots(seen: Sequence[Metric], boots: int) -> Metric:
     attributes = {name: value for metric in reversed(seen) for name, value in metric.attributes.items()}
-    alike = all(metric.attributes.keys() == attributes.keys() for metric in seen)
-    return Metric(seen[0].name, seen[0].kind, attributes, steady=alike and len(seen) == boots)
+    by_chance = sorted(name for name in attributes if any(name not in metric.attributes for metric in seen))
+    return Metric(seen[0].name, seen[0].kind, attributes, len(seen) == boots, tuple(by_chance))
 
 
 def general_name(bean: str) -> str:

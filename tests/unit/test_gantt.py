@@ -226,7 +226,7 @@ PIPES = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subproce
 
 def test_the_cpu_seconds_of_a_living_child_and_of_what_it_waited_for_count() -> None:
     """Runs are forked by a process that lives on, and nodes by those."""
-    worker = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'for _ in range(4 * 10**6): pass'])"
+    worker = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'for _ in range(2 * 10**7): pass'])"
     watch = Stopwatch()
     with subprocess.Popen([sys.executable, "-c", f"{worker}; print(flush=True); input()"], **PIPES) as child:
         child.stdout.readline()

@@ -1,5 +1,6 @@
 """What the candidate logs against many runs of base's jar: noise is how often those logged it, and never a licence."""
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -390,6 +391,10 @@ def test_what_base_logs_now_and_then_excuses_no_candidate_that_always_does(of_40
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(1, 3), st.integers(0, 9), st.integers(9, 20)), max_size=6))
 def test_the_chance_over_strata_is_one_where_none_is_mine_and_fishers_in_one_stratum(found):
+    assert chance_of_so_many(3, 3, 0, 3) == pytest.approx(1 / 20)
+    assert chance_of_so_many(9, 11, 1, 11) == pytest.approx(
+        (math.comb(11, 9) * 11 + math.comb(11, 10)) / math.comb(22, 10)
+    )
     strata = [Stratum(min(mine, of), of, theirs, of_theirs) for mine, of, theirs, of_theirs in found]
     assert 0 <= chance_of_so_many_over(strata) <= 1
     assert chance_of_so_many_over([replace(each, mine=0) for each in strata]) == pytest.approx(1)

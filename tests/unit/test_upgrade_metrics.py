@@ -1,5 +1,7 @@
 """Metrics of two Kafkas as live nodes list them: which are gone, and which are something else."""
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 from upgrade_sample import METER, metric
@@ -50,6 +52,15 @@ def test_a_metric_that_not_every_boot_had_is_neither_gone_nor_new():
     assert [(each.name, each.steady) for each in boots] == [(always.name, True), (sometimes.name, False)]
     assert metric_changes(boots, (always,)) == ()
     assert metric_changes((always,), boots) == ()
+
+
+def test_an_attribute_that_not_every_boot_had_is_neither_gone_nor_new_and_its_metric_is_gone_all_the_same():
+    bare = metric("a:type=b")
+    whole = replace(bare, attributes={**bare.attributes, "Late": "Double"})
+    one, other = merged([(whole,), (bare,)]), merged([(bare,), (whole,)])
+    assert metric_changes(one, other) == metric_changes(one, merged([(bare,), (bare,)])) == ()
+    (gone,) = metric_changes(one, ())
+    assert (gone.weight, gone.subject) == (Weight.BREAKS, "a:type=b")
 
 
 def test_a_metric_that_is_gone_breaks_its_alerts_in_silence_and_names_what_it_may_be_now():
