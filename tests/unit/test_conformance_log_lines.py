@@ -26,6 +26,7 @@ from harness.cluster.conformance.observations import (
     HighWatermarkMoved,
     ListenerTold,
     LogStartMoved,
+    MajorityMissed,
     Metered,
     Named,
     Place,
@@ -186,6 +187,8 @@ SAID = {
     "[UnifiedLog partition=__cluster_metadata-0, dir=/d] Incremented log start offset to 291 due to snapshot "
     "generated": (LogStartMoved, 291),
     "[QuorumController id=7] Becoming the active controller at epoch 3, next write offset 425.": (ControllerClaimed, 3),
+    "[RaftManager id=7] Did not receive fetch request from the majority of the voters within 3000ms. Current fetched "
+    "voters are [], and voters are java.util.stream.ReferencePipeline$3@1": (MajorityMissed,),
 }
 SAID["[RaftManager id=7] Latest set of voters is VoterSet(voters={0=VoterNode(0 at h:1)}) at offset 9"] = (
     VotersApplied,

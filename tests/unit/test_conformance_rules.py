@@ -28,6 +28,7 @@ from harness.cluster.conformance.observations import (
     ListenerTold,
     LogStartMoved,
     Looked,
+    MajorityMissed,
     Metered,
     Named,
     Place,
@@ -398,6 +399,10 @@ FORGED = {
             [FOLLOWS],
             looks=[each for look_ in SILENT for each in (look_, Looked(look_.at, 1, 4, {0: -1.0, 2: look_.at}))],
         ),
+    ),
+    "a leader gives up two seconds after a fetch": (
+        "check_quorum",
+        history([*elected(3), MajorityMissed], [FOLLOWS], looks=[look(1004.0, 1003.0, 1002.0)]),
     ),
     "a leader of five that only one fetches from stays": (
         "check_quorum",
@@ -932,6 +937,18 @@ ALLOWED = {
     "a leader that nobody fetches from, on a slow host": history(
         elected(3), [FOLLOWS], looks=[replace(each, slow=3.0) for each in SILENT]
     ),
+    "a leader gives up three seconds after a fetch": history(
+        [*elected(3), later(1, MajorityMissed)], [FOLLOWS], looks=[look(1004.0, 1003.0, 1002.0)]
+    ),
+    "a leader of five gives up soon after one fetched": history(
+        [*elected(3), MajorityMissed], [FOLLOWS], looks=[look(1004.0, 1003.5, 1001.0, 1001.0, 1001.0)]
+    ),
+    "a leader gives up soon after its voters changed": history(
+        [*elected(3), MajorityMissed],
+        [FOLLOWS],
+        looks=[look(1003.0, 1002.0, 1001.0, 1001.0), look(1004.0, 1003.5, 1001.0)],
+    ),
+    "a leader gives up that nobody looked at": history([*elected(3), MajorityMissed], [FOLLOWS]),
     "a leader whose log has not been read": history([], [FOLLOWS], looks=SILENT),
     "a leader whose voter fetches a snapshot": history(
         elected(3), [FOLLOWS, later(6, kept(5, 1, fetched=True))], looks=SILENT

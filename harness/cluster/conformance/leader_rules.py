@@ -12,6 +12,7 @@ from harness.cluster.conformance.observations import (
     ControllerClaimed,
     Counted,
     Looked,
+    MajorityMissed,
     Place,
     SnapshotKept,
     Transitioned,
@@ -23,6 +24,8 @@ ACTIVE_CONTROLLER_LEADS = "active_controller_leads"
 CHECK_QUORUM_FACTOR = 1.5  # LeaderState.CHECK_QUORUM_TIMEOUT_FACTOR
 # A raft thread looks at its timers between two requests, each of which may wait for a disk.
 _GRACE_SECONDS = 2.0
+# Log and answer have their times from one clock, and the line is written after the look at the timer.
+_ROUNDED_SECONDS = 0.1
 # A leader that was held (SIGSTOP, a pause of its JVM) may answer once before it looks at its timers.
 _APART_SECONDS = 1.0
 # A controller first reads what its log has; that of a thousand topics takes it less than a second.
@@ -30,15 +33,17 @@ _CLAIM_SECONDS = 20.0
 
 
 def check_quorum(history: History) -> Iterator[Violation]:
-    """A leader from whom no majority has fetched for 1.5 fetch time-outs says no longer that it leads.
+    """A leader from whom no majority has fetched for 1.5 fetch time-outs says no longer that it leads; not sooner.
 
     By DescribeQuorum: it names itself as leader and, by its own account, when each voter last fetched from it. Of three
-    voters one must have; where it takes several, their fetches may lie a time-out apart before the timer begins anew.
+    voters one must have; where it takes several, their fetches may lie a time-out apart before the timer begins anew,
+    and nothing is said of one that resigns too soon.
     """
     timeout = max((step.state.fetch_timeout for step in history.of(Transitioned)), default=0.0)
     if timeout <= 0:
         return
     began = _beginnings(history)
+    yield from _given_up_too_soon(history, timeout * CHECK_QUORUM_FACTOR)
     snapshots = [kept.place for kept in history.of(SnapshotKept) if kept.fetched]
     in_turn = sorted(history.looks, key=whose)  # while two say that they lead, both answer each look
     for (leader, epoch), looks in groupby(in_turn, key=whose):
@@ -105,6 +110,27 @@ def _unfetched(looks: list[Looked], began: Place, bound: float, snapshots: list[
             reason = f"{story}{sorted(voters)} has fetched from it: it resigns after {bound:g} s"
             yield Violation(CHECK_QUORUM, reason, (began,), look.line)
             return
+
+
+def _given_up_too_soon(history: History, bound: float) -> Iterator[Violation]:
+    """Yield that a leader missed its majority too soon after a fetch, by what it had told of that itself."""
+    for life in history.lives():
+        for said, step in life.with_steps():
+            if isinstance(said, MajorityMissed) and step and step.state.kind == LEADER:
+                mine = [look for look in history.looks if whose(look) == (life.node, step.state.epoch)]
+                before = [look for look in mine if step.place.at <= look.at <= said.place.at]
+                since = said.place.at - _last_majority(before)
+                if since < bound - _ROUNDED_SECONDS:
+                    story = f"node {life.node} gave up epoch {step.state.epoch} {since:.1f} s after the last fetch"
+                    reason = f"{story} that made a majority: it resigns after {bound:g} s"
+                    yield Violation(CHECK_QUORUM, reason, (said.place, step.place))
+
+
+def _last_majority(looks: list[Looked]) -> float:
+    """Return when a fetch made a majority last, by a leader's looks; never where it takes two, or voters changed."""
+    if len({frozenset(look.fetched) for look in looks}) != 1 or _needed(looks[0]) != 1:
+        return -math.inf
+    return max(at for look in looks for node, at in look.fetched.items() if node != look.leader)
 
 
 def _is_fetching_snapshot(look: Looked, last: float, allowed: float, begun: list[Place]) -> bool:

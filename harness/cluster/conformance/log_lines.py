@@ -22,6 +22,7 @@ from harness.cluster.conformance.observations import (
     HighWatermarkMoved,
     ListenerTold,
     LogStartMoved,
+    MajorityMissed,
     Place,
     PreVoteGranted,
     Said,
@@ -233,6 +234,10 @@ def _claimed(place: Place, text: str) -> Said | None:
     return ControllerClaimed(place, epoch) if epoch >= 0 else None
 
 
+def _majority_missed(place: Place, _: str) -> Said:
+    return MajorityMissed(place)
+
+
 def _listener_told(place: Place, text: str) -> Said | None:
     """`[…] Notifying listener NAME of batch for baseOffset N and …`; of leaders and snapshots it hears otherwise."""
     found = _BATCH.search(text)
@@ -255,6 +260,7 @@ _READERS: dict[bytes, Callable[[Place, str], Said | None]] = {
     b"] Fetching snapshot ": _fetches_snapshot,
     b"] Incremented log start offset to ": _log_start,
     b"] Becoming the active controller at epoch ": _claimed,
+    b"] Did not receive fetch request from the majority of the voters ": _majority_missed,
     b"] Notifying listener ": _listener_told,
 }
 _ASKED_FOR = re.compile(b"|".join(map(re.escape, _READERS)))

@@ -188,6 +188,13 @@ class ControllerClaimed:
 
 
 @dataclass(frozen=True, slots=True)
+class MajorityMissed:
+    """The node, a leader, is about to resign, as no majority of the voters has fetched from it for too long."""
+
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
 class ListenerTold:
     """The node handed committed records to a listener of its raft client, from the offset `base` on."""
 
@@ -212,6 +219,7 @@ Said = (
     | SnapshotKept
     | LogStartMoved
     | ControllerClaimed
+    | MajorityMissed
     | ListenerTold
 )
 
