@@ -5,6 +5,7 @@ from harness.scenario import (
     create_topics,
     has_new_leader,
     has_snapshot,
+    is_cut_like,
     is_up,
     kill,
     kraft,
@@ -68,3 +69,6 @@ def snapshots(plan, cluster, observer):
         plan.expect(sees_topic(observer, "last-0"), within="15s", named="metadata_goes_on")
     with plan.phase("nothing happens"):
         plan.measure("idle", "20s")
+    with plan.phase("every log is cut"):
+        plan.expect(is_cut_like(observer, leader), within="75s", named="log_of_broker_is_cut")
+        plan.expect(is_cut_like(second, leader), within="75s", named="log_of_voter_is_cut")

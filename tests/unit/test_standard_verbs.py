@@ -44,7 +44,7 @@ from harness.scenario.conditions import raft_requests as raft_condition
 from harness.scenario.conditions.isolated_leader import has_given_up
 from harness.scenario.conditions.leadership import has_no_leader
 from harness.scenario.conditions.membership import votes, votes_no_more
-from harness.scenario.conditions.snapshots import log_files, starts_at_snapshot
+from harness.scenario.conditions.snapshots import is_cut_like, log_files, starts_at_snapshot
 from harness.scenario.loads import new_topics
 from harness.scenario.refs import fixed
 from harness.scenario.world import ActionFailed
@@ -259,6 +259,16 @@ def test_a_log_begins_at_a_snapshot_that_covers_what_is_gone(tmp_path, names, be
         (folder / name).touch()
     world = world_of(nodes=[SimpleNamespace(id=1, data_dir=tmp_path)])
     assert starts_at_snapshot(FIRST).sample(world).ok is begins
+
+
+@pytest.mark.parametrize(("own", "cut", "is_like"), [(40, 40, True), (50, 40, True), (30, 40, False), (0, 0, False)])
+def test_a_log_is_cut_like_anothers_that_was_cut_before(tmp_path, own, cut, is_like):
+    for number, first in ((1, own), (3, cut)):
+        folder = tmp_path / str(number) / "__cluster_metadata-0"
+        folder.mkdir(parents=True)
+        (folder / f"{first:020}.log").touch()
+    nodes = [SimpleNamespace(id=number, data_dir=tmp_path / str(number)) for number in (1, 3)]
+    assert is_cut_like(FIRST, OBSERVER).sample(world_of(nodes=nodes)).ok is is_like
 
 
 def test_a_thousand_topics_are_asked_for_in_batches_over_all_brokers():

@@ -62,6 +62,28 @@ class StartsAtSnapshot:
         return Sample(0 < found.first_segment <= found.newest_snapshot, detail)
 
 
+@dataclass(frozen=True, slots=True)
+class IsCutLike:
+    """The node's oldest segment begins no earlier than that of another one, whose log was cut before.
+
+    Each node cuts its own log, whoever leads; one that has ended keeps the log that it had.
+    """
+
+    name: ClassVar[str] = "is_cut_like"
+    node: NodeRef
+    other: NodeRef
+
+    @property
+    def description(self) -> str:
+        """The condition as a clause."""
+        return f"the metadata log of {self.node.description} begins no earlier than that of {self.other.description}"
+
+    def sample(self, world: World) -> Sample:
+        """List the files of both nodes."""
+        found, cut = _own(self.node, world).first_segment, _own(self.other, world).first_segment
+        return Sample(found >= cut > 0, {"first_segment": found, "first_segment_of_the_other": cut})
+
+
 def _own(ref: NodeRef, world: World) -> LogFiles:
     folder = world.cluster.nodes[ref.find(world)].data_dir / METADATA_LOG
     return log_files(path.name for path in folder.glob("*"))
@@ -78,6 +100,12 @@ def log_files(names: Iterable[str]) -> LogFiles:
 def has_snapshot(node: NodeRef) -> HasSnapshot:
     """A node has a snapshot of its metadata log."""
     return HasSnapshot(node)
+
+
+@condition
+def is_cut_like(node: NodeRef, other: NodeRef) -> IsCutLike:
+    """A node's metadata log begins no earlier than that of another one, whose log was cut before."""
+    return IsCutLike(node, other)
 
 
 @condition
