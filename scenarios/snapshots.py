@@ -10,6 +10,7 @@ from harness.scenario import (
     kill,
     kraft,
     leads,
+    quorum_is_described,
     remove_controller,
     scenario,
     sees_topic,
@@ -56,6 +57,7 @@ def snapshots(plan, cluster, observer):
         plan.guard(is_up(), within="45s")
         plan.do(add_controller(second))
         plan.expect(votes(second), within="5s", named="added_voter_is_listed")
+        plan.expect(quorum_is_described(), within="10s", named="added_voter_is_described")
         voter_moves.expect_whole(plan, observer, "after_voter_got_new_disk")
     with plan.phase("the log is cut"):
         plan.expect(starts_at_snapshot(leader), within="90s", named="log_is_cut")

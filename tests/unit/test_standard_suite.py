@@ -99,6 +99,7 @@ ASKED = {
         : voter_fetched_snapshot by starts_at_snapshot
         stop remove_controller: removed_voter_is_unlisted by votes
         wipe start add_controller: added_voter_is_listed by votes
+        : added_voter_is_described by quorum_is_described
         : whole after_voter_got_new_disk
         : log_is_cut by starts_at_snapshot
         stop wipe start: whole after_log_was_cut

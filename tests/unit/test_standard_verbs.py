@@ -323,8 +323,13 @@ RIGHT_NOW = "none [0, 1, 2] observed by [3]"
         (20, replace(EVERYONE, observers=frozenset({3, 7})), f"observed by [3, 7], not {RIGHT_NOW}"),
         (
             20,
-            replace(EVERYONE, endpoints={2: Address("h", 99)}),
+            replace(EVERYONE, endpoints={**EVERYONE.endpoints, 2: Address("h", 99)}),
             "; voter 2 at h:99, where it does not listen, not",
+        ),
+        (
+            20,
+            replace(EVERYONE, endpoints={each: EVERYONE.endpoints[each] for each in (0, 1)}),
+            "; voter 2 at no address, not",
         ),
         (20, replace(EVERYONE, behind={0: 0.0, 2: 10.4}), f"{RIGHT_NOW}; node 2 caught up last 10 s ago"),
         (20, replace(EVERYONE, behind={0: 0.0, 3: float("inf")}), f"{RIGHT_NOW}; node 3 caught up never"),

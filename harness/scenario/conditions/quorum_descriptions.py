@@ -95,6 +95,9 @@ def _elsewhere(said: Description, world: World) -> Iterator[str]:
     for node, at in sorted(said.endpoints.items()):
         if listens.get(node, at) != at:
             yield f"voter {node} at {at}, where it does not listen"
+    if said.endpoints:  # of others, so that this version tells them
+        for node in sorted((said.voters & listens.keys()) - said.endpoints.keys()):
+            yield f"voter {node} at no address"
 
 
 def _late(said: Description, replicas: frozenset[int]) -> Iterator[str]:
