@@ -17,7 +17,7 @@ from harness.scenario.bounds import seconds
 _SLACK = 1.15  # a shard may take so many times its even part, for the sake of moving little
 _STAGES = 90.0  # seconds of a verification around its runs: build, proof, Spark
 _SIDE_BY_SIDE = 2
-_RUN = {"fast": 15.0, "production": 25.0}  # seconds of one run, so many side by side, on two cores
+_RUN = {"fast": 30.0, "production": 45.0}  # seconds of one run, so many side by side, on two cores
 
 
 def parse_shard(text: str) -> tuple[int, int]:
