@@ -158,7 +158,10 @@ def test_a_folder_of_another_base_is_refused(tmp_path: Path) -> None:
         load_mutants(tmp_path)
 
 
-@pytest.mark.parametrize(("name", "ground", "least"), [("stock", Ground.STOCK, 40), ("series", Ground.SERIES, 20)])
+@pytest.mark.parametrize(
+    ("name", "ground", "least"),
+    [("stock", Ground.STOCK, 40), ("unseen", Ground.STOCK, 40), ("series", Ground.SERIES, 20)],
+)
 def test_every_shipped_mutant_has_a_description_and_something_that_must_notice_it(name, ground, least: int) -> None:
     read = load_mutants(SHIPPED / name)
     assert read.ground is ground
