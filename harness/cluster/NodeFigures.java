@@ -13,12 +13,14 @@ import java.lang.management.MemoryPoolMXBean;
 import java.lang.management.MemoryType;
 import java.lang.management.MemoryUsage;
 import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import javax.management.JMException;
+import javax.management.JMRuntimeException;
 import javax.management.MBeanServer;
 import javax.management.ObjectName;
 
@@ -26,8 +28,8 @@ import javax.management.ObjectName;
  * Appends what a node counts of itself to a file, a line a second: {@code <ms since the epoch> name=value name=value}.
  *
  * <p>The raft module's own metrics by their names (and the keys of their tags, where they have any), whether the
- * controller is the active one and how long it took for its events, how long a leader committed nothing, the heap, and
- * buffers outside of it. While the file {@code <file>.collect} is there, the heap is collected, that file removed, and a
+ * controller is the active one and how long it took for its events, how long a leader committed nothing, the heap, what
+ * threads allocate on it, and buffers outside of it. While the file {@code <file>.collect} is there, the heap is collected, that file removed, and a
  * line with {@code live} written.
  */
 public final class NodeFigures implements MetricsReporter {
@@ -48,6 +50,10 @@ public final class NodeFigures implements MetricsReporter {
     private long lookedMs = 0;
     private long pauseMs = 0;
     private long longestPauseMs = 0;
+
+    // Of the writer's thread: what each thread had allocated at the last line, and what all have since the start.
+    private Map<Long, Long> allocatedByThread = new HashMap<>();
+    private long allocated = 0;
 
     @Override
     public void configure(Map<String, ?> configs) {
@@ -151,6 +157,7 @@ public final class NodeFigures implements MetricsReporter {
         put(line, "heap-after-gc", heapAfterCollection());
         put(line, "gc-ms", collectionMillis());
         put(line, "direct", directBytes());
+        putAllocated(line);
         if (collected) {
             // What the collection left: a look at the heap would count the buffers that threads have taken since.
             put(line, "live", heapAfterCollection());
@@ -176,6 +183,32 @@ public final class NodeFigures implements MetricsReporter {
             }
         } catch (JMException e) {
             put(line, "controller-events", "unreadable");
+        }
+    }
+
+    /**
+     * What all threads have allocated on the heap: work for collections, which a look at the heap after one does not show.
+     *
+     * <p>HotSpot counts it for each thread (com.sun.management.ThreadMXBean, asked by name since other JVMs have none). What a
+     * thread allocates between the last line and its end is not known.
+     */
+    private void putAllocated(StringBuilder line) {
+        try {
+            ObjectName threading = new ObjectName(ManagementFactory.THREAD_MXBEAN_NAME);
+            long[] ids = (long[]) beans.getAttribute(threading, "AllThreadIds");
+            String[] signature = {long[].class.getName()};
+            long[] bytes = (long[]) beans.invoke(threading, "getThreadAllocatedBytes", new Object[] {ids}, signature);
+            Map<Long, Long> now = new HashMap<>();
+            for (int i = 0; i < ids.length; i++) {
+                if (bytes[i] >= 0) {
+                    now.put(ids[i], bytes[i]);
+                    allocated += Math.max(bytes[i] - allocatedByThread.getOrDefault(ids[i], 0L), 0);
+                }
+            }
+            allocatedByThread = now;
+            put(line, "allocated", allocated);
+        } catch (JMException | JMRuntimeException e) {
+            // A JVM that does not count it: the figure is not there, on base as on the candidate.
         }
     }
 

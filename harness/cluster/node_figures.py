@@ -31,6 +31,7 @@ _OWN = frozenset(
         "gc-ms",
         "live",
         "direct",
+        "allocated",
     }
 )
 _WHOLE = re.compile(r"-?\d{1,19}")
@@ -46,8 +47,9 @@ class FiguresLine:
     (ms, over the last half minute), with `controller-events` and `controller-event-ms-mean` since the start,
     `active-controller` (Kafka's ActiveControllerCount), `commit-pause-ms` (the longest between two commits of one epoch
     that this node leads, since the line before), `heap-after-gc` (bytes), `gc-ms`, `direct` (bytes of buffers outside
-    of the heap), and `live` (bytes) in lines that follow a collection that was asked for. `metrics` are the types of
-    Kafka's own by their names, whatever their values are: `decimal`, `whole` or `text`.
+    of the heap), `allocated` (bytes on the heap, by all threads since the start), and `live` (bytes) in lines that
+    follow a collection that was asked for. `metrics` are the types of Kafka's own by their names, whatever their values
+    are: `decimal`, `whole` or `text`.
     """
 
     at: float

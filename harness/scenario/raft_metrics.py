@@ -26,10 +26,12 @@ _EVENTS, _EVENT_MEAN = "controller-events", "controller-event-ms-mean"
 _GC = "gc-ms"
 _LIVE = "live"
 _DIRECT = "direct"
+_ALLOCATED = "allocated"
 _MEGABYTE = 2**20
 _LEAST_SECONDS = 20.0  # a node that lived for less may have had one collection in all
 _LATE_SECONDS = 0.5
 _LEAST_LINES = 4  # seconds in a role of which its metrics are told
+_LEAST_RATES = 8  # seconds in a role, for what is typical of it
 _MOST_BETWEEN_SECONDS = 5.0
 
 
@@ -70,6 +72,7 @@ def measures_of_lines(nodes: Sequence[NodeLines]) -> Mapping[str, float]:
         **_collections(nodes),
         **_live_heaps(nodes),
         **_direct(nodes),
+        **_allocated(nodes),
     }
 
 
@@ -251,6 +254,26 @@ def _direct(nodes: Sequence[NodeLines]) -> Mapping[str, float]:
     return {f"{kind}_direct_megabytes": round(max(each) / _MEGABYTE, 2) for kind, each in last.items() if each}
 
 
+def _allocated(nodes: Sequence[NodeLines]) -> Mapping[str, float]:
+    """Return how much a node allocates on its heap in half of all seconds, that of a role which allocates most."""
+    found: dict[str, float] = {}
+    for node in nodes:
+        rates: dict[str, list[float]] = defaultdict(list)
+        for one, other in _pairs(node, _ALLOCATED):
+            if node.role(one) == node.role(other):
+                rates[node.role(one)].append(_rate(one, other))
+        for role, each in rates.items():
+            name = f"{role}_allocated_typical_megabytes_per_second"
+            if len(each) >= _LEAST_RATES:
+                found[name] = max(found.get(name, 0.0), round(median(each), 2))
+    return found
+
+
+def _rate(one: FiguresLine, other: FiguresLine) -> float:
+    """Return the megabytes a second that a process allocated from one line to another."""
+    return (other.numbers[_ALLOCATED] - one.numbers[_ALLOCATED]) / (other.at - one.at) / _MEGABYTE
+
+
 def _values(lines: Iterable[FiguresLine], name: str) -> list[float]:
     return [line.numbers[name] for line in lines if name in line.numbers]
 
@@ -279,3 +302,14 @@ def _heap_growth(node: NodeLines, start: float, end: float) -> Iterator[tuple[st
 def _direct_growth(node: NodeLines, start: float, end: float) -> Iterator[tuple[str, float]]:
     if within := _values([line for line in node.lines if start <= line.at <= end], _DIRECT):
         yield "direct", within[-1] - within[0]
+
+
+def allocated_in_window(window: str, nodes: Sequence[NodeLines], start: float, end: float) -> Mapping[str, float]:
+    """Return what the node of a kind allocated on its heap that allocated most in a measured window, in MB a second."""
+    found: dict[str, float] = {}
+    for node in nodes:
+        within = [line for line in node.lines if start <= line.at <= end and _ALLOCATED in line.numbers]
+        if len(within) > 1 and within[-1].numbers[_ALLOCATED] >= within[0].numbers[_ALLOCATED]:
+            name = f"{window}_{node.kind}_allocated_megabytes_per_second"
+            found[name] = round(max(found.get(name, 0.0), _rate(within[0], within[-1])), 2)
+    return found

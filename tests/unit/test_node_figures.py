@@ -11,6 +11,7 @@ from harness.kafka.release_lines import line_of
 from harness.model.told import Changes
 from harness.scenario.raft_metrics import (
     NodeLines,
+    allocated_in_window,
     changes_of_metrics,
     growth_in_window,
     measures_of_lines,
@@ -220,6 +221,30 @@ def test_buffers_outside_of_the_heap_are_those_of_the_last_line_of_the_node_that
     nodes = [node((1, "leader", {"direct": 9 * MB}), (2, "leader", {"direct": size * MB})) for size in (3, 5)]
     found = measures_of_lines([*nodes, node((2, "observer", {"direct": MB}), is_voter=False)])
     assert found == {"voter_direct_megabytes": 5, "observer_direct_megabytes": 1}
+
+
+def allocating(*megabytes, state="leader", **more):
+    return node(*((at, state, {"allocated": each * MB}) for at, each in enumerate(megabytes)), **more)
+
+
+def test_what_a_node_allocates_is_typical_over_eight_seconds_in_a_role():
+    steady, more = allocating(*range(0, 20, 2)), allocating(*range(0, 8), 40, 41, 42, state="follower")
+    assert measures_of_lines([steady, more]) == {
+        "leader_allocated_typical_megabytes_per_second": 2,
+        "voter_allocated_typical_megabytes_per_second": 1,
+    }
+    assert measures_of_lines([allocating(*range(8))]) == {}, "seven seconds alone"
+
+
+def test_what_a_node_allocates_in_a_window_is_told_of_the_node_that_allocates_most():
+    nodes = [allocating(0, 5, 7, 9, 30), allocating(0, 1, 2, 3), allocating(0, 1, 3, 5, is_voter=False)]
+    assert allocated_in_window("idle", nodes, 1, 3) == {
+        "idle_voter_allocated_megabytes_per_second": 2,
+        "idle_observer_allocated_megabytes_per_second": 2,
+    }
+    assert allocated_in_window("idle", [allocating(9, 9, 1), allocating(1)], 0, 3) == {}, (
+        "another process, and one line"
+    )
 
 
 def test_buffers_outside_of_the_heap_grew_from_the_first_line_of_a_window_to_its_last():

@@ -36,6 +36,7 @@ from harness.scenario.processor_shares import (
 )
 from harness.scenario.raft_metrics import (
     NodeLines,
+    allocated_in_window,
     changes_of_metrics,
     growth_in_window,
     measures_of_lines,
@@ -178,6 +179,7 @@ class Costs(Monitor):
         return {
             **measures_of_window(name, samples),
             **growth_in_window(name, lines, window.start.epoch, window.end.epoch),
+            **allocated_in_window(name, lines, window.start.epoch, window.end.epoch),
             **measures_of_logs((logged_in(window, _kind(node), node.log_file) for node in nodes), name),
         }
 
