@@ -29,8 +29,8 @@ import javax.management.ObjectName;
  *
  * <p>The raft module's own metrics by their names (and the keys of their tags, where they have any), whether the
  * controller is the active one and how long it took for its events, how long a leader committed nothing, the heap, what
- * threads allocate on it, and buffers outside of it. While the file {@code <file>.collect} is there, the heap is collected, that file removed, and a
- * line with {@code live} written.
+ * threads allocate on it, and buffers outside of it. While the file {@code <file>.collect} is there, the heap is
+ * collected, that file removed, and a line with {@code live} written.
  */
 public final class NodeFigures implements MetricsReporter {
     private static final String GROUP = "raft-metrics";

@@ -71,7 +71,9 @@ def test_the_shipped_series_is_judged_ship_with_the_expected_outcomes(shipped_ve
     assert (run_dir / "report.html").stat().st_size > 10_000
     assert "SHIP" in done.stdout
     assert "report.html" in done.stdout
-    # beside the clusters, or, where one of them failed there for want of time, once more and alone
+    beside = f"run beside the clusters: {tests_of_series} tests, 0 failed"
+    alone = "not all tests passed while clusters ran: all are run again, alone"  # on a host without time for them
+    assert beside in done.stdout or alone in done.stdout
     assert f"{tests_of_series} tests, 0 failed" in done.stdout
     assert done.stdout.count("with JaCoCo's agent starts in a slot that no judged run needs any more") > 0
     assert not nodes_of(run_dir)
