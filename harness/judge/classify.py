@@ -122,22 +122,18 @@ def was_decided(base: CellOutcome) -> bool:
 def as_candidate(cell: CellOutcome, base: CellOutcome, expected: Expected | None) -> CellOutcome:
     """Read a candidate's cell beside a base that was decided; `expected` is what a claim says of it, if anything.
 
-    A guard that base meets and the candidate misses in every repeat is a failure; of the ledger a base that failed
-    shows nothing. So is what the decided repeats failed, though others are undecided, where neither base nor the
-    claim has that failure.
+    A guard that the candidate misses in every repeat, where base comes to an answer, is a failure; of the ledger a base
+    that failed shows nothing. So is what the decided repeats failed, though others are undecided, where the claim, or
+    base if nothing is claimed, has another outcome.
     What harness or host failed to test (`SAYS_NOTHING_OF_THE_BUILD`) stays INCONCLUSIVE.
     """
     if not was_decided(base):
         return cell
     if missed_its_guard(cell) and (base.state is CellState.PASSED or cell.expectation not in LOOKED_AT_LAST):
-        reason = f"{_what_base_does(cell.expectation)}, this arm never does: {cell.reason}"
+        checked = "leaves a ledger that can be checked" if cell.expectation in LOOKED_AT_LAST else "comes to an answer"
+        reason = f"the base {checked}, this arm never does: {cell.reason}"
         return replace(cell, state=CellState.FAILED, expectation=QUESTION_REACHABLE, reason=reason)
     allowed = expected or Expected(Outcome(base.state.value), base.expectation)
     if cell.failed and allowed != Expected(Outcome.FAILED, cell.failed):
         return replace(cell, state=CellState.FAILED, expectation=cell.failed)
     return cell
-
-
-def _what_base_does(name: str) -> str:
-    checked = "the base leaves a ledger that can be checked"
-    return checked if name in LOOKED_AT_LAST else f"the base meets the guard {name}"

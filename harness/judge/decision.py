@@ -203,7 +203,8 @@ def _case_of(declaration: Declaration, results: Sequence[RunResult], proof: Proo
     shown = _beside_base(declaration, shown, {*again, *more})
     results = in_place(declaration, shown)
     ruled = {each.name: rule_scenario(declaration, each, results, shown) for each in declaration.scenarios}
-    costs = _costs(declaration, [*results, *that_ended_alike(shown, more)], again)
+    first = [run for run in shown if run.key in again]
+    costs = _costs(declaration, [*results, *that_ended_alike(shown, more)], again, first)
     lost = () if declaration.is_of_two_releases else lacking(costs)
     return _Case(declaration, proof, shown, again, more, results, ruled, costs, lost)
 
@@ -232,7 +233,7 @@ def _remarks(case: _Case) -> tuple[str, ...]:
     return (
         *asked_again(case.again, case.shown, case.declaration.repeats),
         *of_another_round(case.declaration, case.shown, case.another_round),
-        *in_some_rounds(case.declaration, case.results, case.costs),
+        *in_some_rounds(case.declaration, case.results, case.costs, case.again),
         *of_what_was_replaced(case.declaration, case.shown, case.again),
         *other_metrics(case.declaration, case.results),
         *refusals_in_other_words(case.declaration, case.results),
@@ -266,9 +267,11 @@ def _beside_base(
     return [by_key.get(result.key, result) for result in results]
 
 
-def _costs(declaration: Declaration, results: Sequence[RunResult], again: Collection[RunKey]) -> tuple[Cost, ...]:
+def _costs(
+    declaration: Declaration, results: Sequence[RunResult], again: Collection[RunKey], first: Sequence[RunResult]
+) -> tuple[Cost, ...]:
     """Return what the candidate costs beside base; what every node of another release costs is no fault."""
-    found = costs_by_shipped_limits(declaration, results, again)
+    found = costs_by_shipped_limits(declaration, results, again, first)
     return found if declaration.is_of_two_releases else (*costs_everywhere(found, shipped_limits()), *found)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.base.likeness import LIKE, likeness, own_words
-from harness.model.findings import WORSE, Contrast, Finding, FindingKind, Significance, StockRate, severity
+from harness.model.findings import CUT, WORSE, Contrast, Finding, FindingKind, Significance, StockRate, severity
 from harness.model.outcome_names import SAYS_NOTHING_OF_THE_BUILD
 from harness.model.proof import ERROR_ADDED, EXPECTED_LEVEL, Difference, Proof
 from harness.model.runs import Verdict
@@ -174,17 +174,23 @@ def _is_no_noise(finding: Finding, errors: Sequence[Difference]) -> bool:
 
 
 def _wrote(error: Difference, finding: Finding) -> bool:
-    """Whether a statement's own words stand in a line, in order, and the line may be of its class."""
+    """Whether a statement's own words stand in a line, in order, and the line may be of its class.
+
+    Of a line too long to be kept whole, those in what was kept.
+    """
     if not _may_be_of(error.where.partition("$")[0], finding):
         return False
-    parts = error.candidate.split("{}")
-    at = 0
+    parts, excerpt = error.candidate.split("{}"), finding.candidate_excerpt
+    at, letters = 0, 0
     for part in parts:
-        found = finding.candidate_excerpt.find(part, at)
+        found = excerpt.find(part, at)
+        if found < 0 and excerpt.endswith(CUT):
+            break
         if found < 0:
             return False
         at = found + len(part)
-    return sum(each.isalpha() for part in parts for each in part) >= _LEAST_LETTERS
+        letters += sum(map(str.isalpha, part))
+    return letters >= _LEAST_LETTERS
 
 
 def _may_be_of(owner: str, finding: Finding) -> bool:

@@ -2,11 +2,32 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+
 from harness.base.text import counted
 from harness.model.claims import Claim
-from harness.model.proof import NO_RUN_SHOWS, Answer, AuditAnswer, ClaimChain, Proof, TestScope, TestStanding
+from harness.model.proof import (
+    NO_RUN_SHOWS,
+    Answer,
+    AuditAnswer,
+    ClaimChain,
+    ClaimedTest,
+    Proof,
+    TestScope,
+    TestStanding,
+)
 from harness.model.runs import Verdict
 from harness.model.verdict import ClaimStatus, Reason, ReasonSource
+
+# Tests that show nothing of a claim, as it is said of one and of several.
+_MUTE = {
+    TestStanding.NOT_RUN: ("One test was not run.", "{} tests were not run."),
+    TestStanding.SAYS_NOTHING: (
+        "One test says nothing: the candidate fails it, and so does base, or it is excused.",
+        "{} tests say nothing: the candidate fails them, and so does base, or they are excused.",
+    ),
+}
 
 
 def reasons_of_proof(proof: Proof | None) -> tuple[Reason, ...]:
@@ -70,9 +91,9 @@ def _status(chain: ClaimChain, proof: Proof) -> tuple[ClaimStatus, str]:
     if broken or failed:
         return ClaimStatus.REFUTED, (broken or [f"The test {failed[0]} fails."])[0]
     silent = [answer for answer in answers if answer.answer is Answer.UNTESTED]
-    not_run = [test for test in chain.tests if test.standing is TestStanding.NOT_RUN]
-    if silent or not_run or not (answers or chain.tests):
-        return ClaimStatus.UNTESTED, _gap(silent, len(not_run))
+    mute = [test for test in chain.tests if test.standing in _MUTE]
+    if silent or mute or not (answers or chain.tests):
+        return ClaimStatus.UNTESTED, _gap(silent, mute)
     return ClaimStatus.HELD, _held(len(answers), len(chain.tests))
 
 
@@ -95,7 +116,7 @@ def unshown(proof: Proof | None) -> tuple[str, ...]:
 def _anything_shown(chain: ClaimChain, proof: Proof) -> bool:
     """Whether an answer or a test says anything of a claim, for or against it."""
     answered = any(a.question in chain.queries and a.answer is not Answer.UNTESTED for a in proof.audit)
-    return answered or any(test.standing is not TestStanding.NOT_RUN for test in chain.tests)
+    return answered or any(test.standing not in _MUTE for test in chain.tests)
 
 
 def _held(answers: int, tests: int) -> str:
@@ -105,9 +126,11 @@ def _held(answers: int, tests: int) -> str:
     return f"{found[0].upper()}{found[1:]}."
 
 
-def _gap(silent: list[AuditAnswer], not_run: int) -> str:
-    missing = "One test was not run." if not_run == 1 else f"{not_run} tests were not run."
-    return " ".join((*(answer.detail for answer in silent), *([missing] if not_run else [])))
+def _gap(silent: Sequence[AuditAnswer], mute: Sequence[ClaimedTest]) -> str:
+    missing = Counter(test.standing for test in mute)
+    return " ".join(
+        (*(answer.detail for answer in silent), *(_MUTE[each][many > 1].format(many) for each, many in missing.items()))
+    )
 
 
 def refuted_by_source(claim: Claim, proof: Proof | None) -> str:

@@ -185,7 +185,7 @@ def unsupported_claim(claim: Claim, ruling: Ruling) -> str:
 def unmeasured_limit(claim: Claim, figure: str) -> str:
     """Return that a figure which a claim limits was not measured, or on a host that held the nodes back."""
     return (
-        f"{claim.scenario}: no run measured {figure} in a way that can be judged, but {claim.id} limits it to "
+        f"{claim.scenario}: not every run measured {figure} in a way that can be judged, but {claim.id} limits it to "
         f"{claim.limits[figure]:g}."
     )
 

@@ -48,4 +48,4 @@ def broken_promises(reports: Sequence[ClientReport]) -> list[str]:
 
 
 def _loss(report: ClientReport) -> str:
-    return f"{report.lost} of {report.acknowledged} acknowledged {report.name} are gone"
+    return f"{report.lost} of {report.acknowledged} acknowledged {report.name} are not found at the end"

@@ -41,7 +41,7 @@ class CostLimit:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """A figure of a scenario on an arm beside its control, as medians over the rounds in which both were measured.
+    """A figure of a scenario on an arm beside its control, in the middle one of the rounds in which both have it.
 
     `figure` is the figure's name, `description` what it is. `over` says whether it is over the limit `allowed` (the
     most that base's value lets the candidate have), in more than half of the `rounds`; of `unjudged` ones beside them

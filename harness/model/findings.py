@@ -10,6 +10,7 @@ from harness.model.runs import Evidence
 
 LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")  # log4j's, mildest first
 WORSE = LEVELS[LEVELS.index("WARN") :]  # of lines that can hold a candidate back
+CUT = " … [cut]"  # ends an excerpt of an event that was too long to be kept whole
 
 
 def severity(level: str) -> int:

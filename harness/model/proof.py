@@ -275,6 +275,7 @@ class TestStanding(StrEnum):
     __test__ = False
     PASSED = "passed"
     FAILED = "failed"
+    SAYS_NOTHING = "says nothing"  # the candidate fails it, and so does base, or it is excused
     NOT_RUN = "not run"
 
 

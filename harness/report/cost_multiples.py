@@ -67,7 +67,7 @@ def cost_overview(record: VerdictRecord) -> CostOverview | None:
     judged = [cost for cost in record.costs if not cost.not_judged and cost.candidate is not None]
     if not record.costs:
         return None
-    nearest = sorted(judged, key=lambda cost: (not cost.over, -_share(cost)))
+    nearest = sorted(judged, key=lambda cost: (not cost.over, -share_of_room(cost)))
     figures = list(dict.fromkeys(cost.figure for cost in nearest))
     return CostOverview(
         _sentence(judged, nearest),
@@ -76,7 +76,7 @@ def cost_overview(record: VerdictRecord) -> CostOverview | None:
     )
 
 
-def _share(cost: Cost) -> float:
+def share_of_room(cost: Cost) -> float:
     """Return how much the candidate takes of what its limit leaves it beyond base; below 0 where it is less."""
     return ((cost.candidate or 0.0) - cost.base) / max(cost.allowed - cost.base, 1e-9)
 
@@ -87,7 +87,7 @@ def _sentence(judged: Sequence[Cost], nearest: Sequence[Cost]) -> str:
         return f"{len(over)} of {counted(len(judged), 'cost')} over the limit. The furthest: {_named(nearest[0])}."
     if not nearest:
         return "No cost could be compared with its limit."
-    share = f"{100 * max(_share(nearest[0]), 0.0):.0f} %"
+    share = f"{100 * max(share_of_room(nearest[0]), 0.0):.0f} %"
     costs = counted(len(judged), "cost")
     return f"None of {costs} is over its limit. The nearest uses {share} of its room above base: {_named(nearest[0])}."
 
@@ -136,4 +136,4 @@ def _dot(record: VerdictRecord, cost: Cost, y: float) -> CostDot:
 
 def _x(cost: Cost) -> float:
     """Return where the candidate is; what is far from both base and limit stays on the picture."""
-    return round(min(max(BASE_X + (LIMIT_X - BASE_X) * _share(cost), LEFT), LIMIT_X + 18), 1)
+    return round(min(max(BASE_X + (LIMIT_X - BASE_X) * share_of_room(cost), LEFT), LIMIT_X + 18), 1)

@@ -11,6 +11,7 @@ from harness.model.costs import EVERYWHERE, Cost
 from harness.model.events import NodeSampled
 from harness.model.runs import RunKey
 from harness.model.verdict import VerdictRecord
+from harness.report.cost_multiples import share_of_room
 from harness.report.limits import kept
 from harness.report.result_matrix import slug
 from harness.report.share_curves import Panel, panels
@@ -103,7 +104,7 @@ def _view(
 
 def _distance(cost: Cost) -> tuple[bool, bool, float]:
     """Return how far a cost is from its limit: what is over comes first, and what was not judged last."""
-    return not cost.over, bool(cost.not_judged), -(cost.candidate or 0.0) / cost.allowed
+    return not cost.over, bool(cost.not_judged), -share_of_room(cost)
 
 
 def _samples(

@@ -49,7 +49,7 @@ def needless(tests: TestsProof, reasons: Mapping[str, str]) -> tuple[str, ...]:
 
 def standing_of(name: str, tests: TestsProof) -> TestStanding:
     """Return what became of `Class#method`; the class may be written without its package."""
-    if any(names(name, failed.class_name, failed.name) for failed in tests.failed):
-        return TestStanding.FAILED
+    if failures := [failed for failed in tests.failed if names(name, failed.class_name, failed.name)]:
+        return TestStanding.FAILED if any(failed.blocks for failed in failures) else TestStanding.SAYS_NOTHING
     ran = any(names(name, each.name, method) for each in tests.classes for method in each.methods)
     return TestStanding.PASSED if ran else TestStanding.NOT_RUN

@@ -6,10 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.judge.costs.beside_base import costs_of
 from harness.judge.costs.limits import shipped_limits
 from harness.judge.costs.over_scenarios import LEAST_SCENARIOS, costs_everywhere, in_too_few
 from harness.judge.costs.reasons import over_its_limit
+from harness.model.arms import Role
 from harness.model.costs import EVERYWHERE, Cost, CostLimit
+from harness.model.runs import Outcome, RunResult
 
 LIMIT = CostLimit("{role}_busy_percent", "the {role} took", "%", least=10, ratio=2, reason="r", everywhere=0.5)
 ONE = Cost("s0", "jar", "stock", "observer_busy_percent", "the observer took", "%", 2.0, 2.0, 12.0, over=False)
@@ -44,6 +47,21 @@ def test_it_is_over_where_the_median_is_and_all_scenarios_agree_or_of_eight_all_
     assert over(beside(*differences)) == [is_over]
 
 
+@pytest.mark.parametrize("rounds", [(1.0,), (1.0, 18.0), (1.0, 18.0, 18.0)], ids=["one", "two", "three"])
+def test_the_same_cost_in_every_round_is_seen_however_many_there_are_and_however_they_differ(rounds):
+    runs = [
+        RunResult(f"s{n}", arm, role, repeat, Outcome.PASSED, "", measures={ONE.figure: base + more})
+        for n in range(LEAST_SCENARIOS)
+        for arm, role, more in (("stock", Role.BASE, 0.0), ("jar", Role.ON, 2.0), ("alike", Role.OFF, 0.0))
+        for repeat, base in enumerate(rounds, 1)
+    ]
+    found = costs_everywhere(costs_of([("stock", "jar"), ("stock", "alike")], runs, [LIMIT]), [LIMIT])
+    assert {cost.arm: (cost.candidate - cost.base, cost.over) for cost in found} == {
+        "jar": (2.0, True),
+        "alike": (0.0, False),
+    }
+
+
 def test_too_few_scenarios_say_nothing():
     assert over(beside(*[9.0] * (LEAST_SCENARIOS - 1))) == []
 
@@ -51,7 +69,7 @@ def test_too_few_scenarios_say_nothing():
 def test_what_too_few_scenarios_have_is_named_where_others_were_judged():
     few = beside(*[0.1] * (LEAST_SCENARIOS - 1), figure="voter_busy_percent")
     many = beside(*[0.1] * LEAST_SCENARIOS)
-    says = "Not compared with base over all scenarios, because fewer than 6 have the figure: voter_busy_percent."
+    says = "Judged in fewer than 6 scenarios, and so not compared over all of them: voter_busy_percent."
     assert in_too_few([*costs_everywhere(many, [LIMIT]), *many, *few], [LIMIT]) == (says,)
     assert in_too_few(many, [LIMIT]) == in_too_few(few, [LIMIT]) == ()
 

@@ -9,6 +9,7 @@ from test_judge import BROKEN, FIX, FLAG, GUARD, SOUND, STARVED, H, R, declare, 
 
 from harness.judge.decision import decide
 from harness.judge.log_verdict import describe_rate
+from harness.logs.read.excerpts import excerpt
 from harness.model.arms import Role
 from harness.model.findings import Contrast, Finding, FindingKind, Significance, StockRate
 from harness.model.proof import ERROR_ADDED, ClaimChain, Difference, Severity
@@ -320,6 +321,13 @@ def test_an_error_that_base_has_no_statement_for_is_a_hold_at_one_repeat_however
         assert record.verdict is Verdict.HOLD
         assert "logs a line at ERROR that no claim expects" in rests(record)[0]
     assert judged(FEW).verdict is Verdict.SHIP
+
+
+@pytest.mark.parametrize("length", [10, 1_990, 5_000])
+def test_an_error_is_known_by_its_statement_however_long_what_it_names(length):
+    line = f"ERROR No answer of FetchResponse({'x' * length}) for 50 ms"
+    assert with_errors(replace(FEW, candidate_excerpt=excerpt(line))).verdict is Verdict.HOLD
+    assert with_errors(replace(FEW, candidate_excerpt=excerpt(f"ERROR Else {line[9:]}"))).verdict is Verdict.SHIP
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,12 @@ from harness.model.proof import Answer, AuditAnswer, ClaimChain, ClaimedTest, Te
 from harness.model.runs import Verdict
 from harness.model.verdict import ClaimStatus
 
-PASSED, FAILED, NOT_RUN = (TestStanding.PASSED, TestStanding.FAILED, TestStanding.NOT_RUN)
+PASSED, FAILED, NOT_RUN, SAYS_NOTHING = (
+    TestStanding.PASSED,
+    TestStanding.FAILED,
+    TestStanding.NOT_RUN,
+    TestStanding.SAYS_NOTHING,
+)
 
 
 def settled(answers=(), tests=()):
@@ -64,6 +69,7 @@ def test_a_claim_is_refuted_by_the_first_answer_or_test_against_it(answers, test
         ([Answer.UNTESTED], [], "detail 0"),
         ([Answer.HOLDS, Answer.UNTESTED, Answer.UNTESTED], [PASSED], "detail 1 detail 2"),
         ([], [NOT_RUN, PASSED], "One test was not run."),
+        ([], [SAYS_NOTHING], "One test says nothing: the candidate fails it, and so does base, or it is excused."),
         ([Answer.UNTESTED], [NOT_RUN, NOT_RUN], "detail 0 2 tests were not run."),
         ([], [], ""),
     ],

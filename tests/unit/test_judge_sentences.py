@@ -142,7 +142,7 @@ def test_a_ship_that_leaves_a_defect_names_where_both_fail():
         (
             (H, H, GUARD),
             (),
-            "turn2: regression: patched-on fails question_reachable (the base meets the guard has_new_leader, this arm "
+            "turn2: regression: patched-on fails question_reachable (the base comes to an answer, this arm "
             "never does: guard unmet: has_new_leader in 30 s); stock passes.",
         ),
     ],

@@ -27,7 +27,7 @@ REWOUND = ClientReport("group", "deliveries", 100, 0, 0, 1.0, violations=("3 rec
 def test_a_loss_counts_against_the_build_only_where_the_record_was_promised():
     assert broken_promises([GOOD, NOT_PROMISED]) == []
     assert broken_promises([LOST, REWOUND]) == [
-        "2 of 100 acknowledged orders are gone",
+        "2 of 100 acknowledged orders are not found at the end",
         "group: 3 records came again",
     ]
 

@@ -60,6 +60,14 @@ def test_a_test_that_a_claim_names_passed_failed_or_was_not_run(name: str, stand
     assert standing_of(name, RAN) is standing
 
 
+@pytest.mark.parametrize("how", [{"fails_on_base": True}, {"excuse": "changed by design"}], ids=["on base", "excused"])
+def test_a_test_whose_failure_does_not_count_says_nothing_of_the_claim_that_names_it(how: dict[str, object]) -> None:
+    tests = replace(RAN, failed=(replace(RAN.failed[0], **how),))
+    assert standing_of("FlagTest#isOff", tests) is TestStanding.SAYS_NOTHING
+    other = replace(RAN.failed[0], name="isOff(boolean)[2]")
+    assert standing_of("FlagTest#isOff", replace(tests, failed=(*tests.failed, other))) is TestStanding.FAILED
+
+
 def test_a_test_that_a_claims_file_excuses_in_vain_is_named() -> None:
     reasons = dict.fromkeys(("FlagTest#isOff", "FlagTest#isOn", "OtherTest#isOn"), "by design")
     assert needless(RAN, reasons) == (

@@ -58,15 +58,20 @@ def of_another_round(
     )
 
 
-def in_some_rounds(declaration: Declaration, results: Sequence[RunResult], costs: Sequence[Cost]) -> tuple[str, ...]:
-    """Return in sentences what is over its limit in some of the declared repeats, and not in most."""
+def in_some_rounds(
+    declaration: Declaration, results: Sequence[RunResult], costs: Sequence[Cost], again: Collection[RunKey] = ()
+) -> tuple[str, ...]:
+    """Return in sentences what is over its limit in some of the declared repeats, and not in most.
+
+    `again` are the runs in whose place one of `results` stands that was made later.
+    """
     if declaration.repeats == 1:
         return ()
     repeats = [[run for run in results if run.repeat == repeat] for repeat in range(1, declaration.repeats + 1)]
     over = {_name(cost) for cost in costs if cost.over}
     found: dict[tuple[str, str, str, str], list[Cost]] = defaultdict(list)
     for runs in repeats:
-        for cost in costs_by_shipped_limits(declaration, runs):
+        for cost in costs_by_shipped_limits(declaration, runs, again):
             if cost.over and _name(cost) not in over:
                 found[_name(cost)].append(cost)
     return tuple(
@@ -79,18 +84,26 @@ def in_some_rounds(declaration: Declaration, results: Sequence[RunResult], costs
 def of_what_was_replaced(
     declaration: Declaration, results: Sequence[RunResult], again: Collection[RunKey]
 ) -> tuple[str, ...]:
-    """Return in sentences what cost more until the runs `again` were asked once more, and what with their spares.
+    """Return in sentences what cost more until the runs `again` were asked once more, or only then.
 
     A node that spins until nothing is left may itself be why its run came to no answer.
     """
-    later = {_name(cost): cost for cost in costs_by_shipped_limits(declaration, in_place(declaration, results), again)}
-    first = [run for run in results if not is_spare(declaration, run.key)]
-    replaced = {(run.scenario, run.arm) for run in first if run.key in again}
+    made_first = [run for run in results if not is_spare(declaration, run.key)]
+    replaced = {(run.scenario, run.arm) for run in made_first if run.key in again}
+    first, later = (
+        {_name(cost): cost for cost in costs if not replaced.isdisjoint(_cells(cost))}
+        for costs in (
+            costs_by_shipped_limits(declaration, made_first),
+            costs_by_shipped_limits(declaration, in_place(declaration, results), again),
+        )
+    )
+    before = (cost for cost in first.values() if cost.over)
+    only_then = (later[name] for name, cost in first.items() if not cost.over and name in later and later[name].over)
     return tuple(
-        f"{cost.scenario}, of which a run was made again, first cost more on {cost.arm} than on {cost.control}: "
-        f"{cost.description} {_both(cost)}, then {_both(later.get(_name(cost)))}."
-        for cost in costs_by_shipped_limits(declaration, first)
-        if cost.over and not replaced.isdisjoint(_cells(cost))
+        f"{cost.scenario}, of which a run was made again, {when} cost more on {cost.arm} than on {cost.control}: "
+        f"{cost.description} {_both(first[_name(cost)])}, then {_both(later.get(_name(cost)))}."
+        for when, costs in (("first", before), ("then", only_then))
+        for cost in costs
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
-from statistics import median, median_low
+from statistics import median
 
 from harness.judge.costs.held_back import was_held_back
 from harness.judge.costs.limits import limit_of, shipped_limits
@@ -18,11 +18,14 @@ APART = "one of the two runs was made again, minutes after the other"
 
 
 def costs_by_shipped_limits(
-    declaration: Declaration, runs: Sequence[RunResult], again: Collection[RunKey] = ()
+    declaration: Declaration,
+    runs: Sequence[RunResult],
+    again: Collection[RunKey] = (),
+    first: Sequence[RunResult] = (),
 ) -> tuple[Cost, ...]:
     """Return the costs of what was declared; between two releases what every one has its own of is not judged."""
     one_release = not declaration.is_of_two_releases
-    return costs_of(declaration.compared, runs, shipped_limits(), one_release=one_release, again=again)
+    return costs_of(declaration.compared, runs, shipped_limits(), one_release=one_release, again=again, first=first)
 
 
 def costs_of(
@@ -32,18 +35,19 @@ def costs_of(
     *,
     one_release: bool = True,
     again: Collection[RunKey] = (),
+    first: Sequence[RunResult] = (),
 ) -> tuple[Cost, ...]:
     """Return every figure that has a limit and was measured on both sides, or ought to have been, by scenario.
 
     `compared` are the names of a control and of the arm held against it; `one_release` says that both are of one;
-    `again` are the runs in whose place one stands that was made later.
+    `again` are the runs in whose place one stands that was made later, `first` what these were where that counts too.
     """
     scenarios = dict.fromkeys(run.scenario for run in runs)
     return tuple(
         cost
         for scenario in scenarios
         for control, arm in compared
-        for cost in _costs(rounds_of(runs, scenario, control, arm, again), limits, one_release)
+        for cost in _costs(rounds_of(runs, scenario, control, arm, again, first), limits, one_release)
     )
 
 
@@ -81,9 +85,7 @@ def _cost(measured: Sequence[Round], made: int, name: str, limit: CostLimit, des
     compared = [(each, pair) for each in measured if (pair := each.comparable(name, limit))]
     judged = [pair for each, pair in compared if not _why_no_measure(each, limit)]
     shown = judged or [pair for _, pair in compared] or [each.measured(name, limit) for each in measured]
-    base = median(before for before, _ in shown)
-    is_over = 2 * sum(now > allowed(limit, before) for before, now in judged) > len(judged)
-    middle = median if is_over else median_low  # of two rounds the one that would have to be over, too
+    base, candidate = _middle(shown, limit)
     first = measured[0]
     return Cost(
         scenario=first.base.scenario,
@@ -93,13 +95,22 @@ def _cost(measured: Sequence[Round], made: int, name: str, limit: CostLimit, des
         description=description,
         unit=limit.unit,
         base=base,
-        candidate=middle(now for _, now in shown),
+        candidate=candidate,
         allowed=round(allowed(limit, base), 3),
-        over=is_over,
+        over=bool(judged) and candidate > allowed(limit, base),
         rounds=len(shown),
         not_judged="" if judged else _why_none(compared, limit),
         unjudged=made - len(judged) if judged else 0,
     )
+
+
+def _middle(rounds: Sequence[tuple[float, float]], limit: CostLimit) -> tuple[float, float]:
+    """Return the round that decides: of an even number the lesser of both in the middle.
+
+    It is over the limit if, and only if, more than half of the rounds are.
+    """
+    by_excess = sorted(rounds, key=lambda pair: pair[1] - allowed(limit, pair[0]))
+    return by_excess[(len(by_excess) - 1) // 2]
 
 
 def _why_none(compared: Sequence[tuple[Round, tuple[float, float]]], limit: CostLimit) -> str:

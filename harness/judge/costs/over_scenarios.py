@@ -46,9 +46,7 @@ def in_too_few(costs: Sequence[Cost], limits: Sequence[CostLimit]) -> tuple[str,
     if not few or len(few) == len(found):
         return ()
     which = listed(sorted({figure for _, _, figure in few}), _MOST_NAMED)
-    return (
-        f"Not compared with base over all scenarios, because fewer than {LEAST_SCENARIOS} have the figure: {which}.",
-    )
+    return (f"Judged in fewer than {LEAST_SCENARIOS} scenarios, and so not compared over all of them: {which}.",)
 
 
 def _everywhere(costs: Sequence[Cost], limits: Sequence[CostLimit]) -> Mapping[tuple[str, str, str], list[Cost]]:

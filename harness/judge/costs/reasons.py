@@ -56,7 +56,7 @@ def _hold(cell: CellName | None, sentence: str) -> Reason:
 
 def over_its_limit(cost: Cost) -> str:
     """Return in a sentence what a candidate costs more than base."""
-    rounds = f", medians of {cost.rounds} {_sort(cost)}" if cost.rounds > 1 else ""
+    rounds = f", {_which(cost)}" if cost.rounds > 1 else ""
     now, before, most = (f"{each} {cost.unit}" for each in told_apart(cost.candidate, cost.base, cost.allowed))
     return (
         f"{cost.scenario}: {cost.arm} costs more than {cost.control}: {cost.description} {now} against {before}{rounds}"
@@ -64,8 +64,10 @@ def over_its_limit(cost: Cost) -> str:
     )
 
 
-def _sort(cost: Cost) -> str:
-    return "scenarios" if cost.scenario == EVERYWHERE else "rounds"
+def _which(cost: Cost) -> str:
+    if cost.scenario == EVERYWHERE:
+        return f"medians of {cost.rounds} scenarios"
+    return f"in the {'lesser' if cost.rounds == 2 else 'middle one'} of {cost.rounds} rounds"
 
 
 def amount(value: float | None, unit: str) -> str:

@@ -67,17 +67,36 @@ def _of(figures: Mapping[str, float], name: str, limit: CostLimit) -> float:
 
 
 def rounds_of(
-    runs: Sequence[RunResult], scenario: str, control: str, arm: str, again: Collection[RunKey] = ()
+    runs: Sequence[RunResult],
+    scenario: str,
+    control: str,
+    arm: str,
+    again: Collection[RunKey] = (),
+    first: Sequence[RunResult] = (),
 ) -> list[Round]:
     """Return the rounds of a scenario in which both arms have a run that this verification made.
 
-    `again` are the runs that were asked once more, and in whose place another one stands.
+    `again` are the runs that were asked once more, and in whose place another one stands. Where `first` has these runs,
+    what they were beside the other arm is a round as well: what a spare costs by itself is one round of two.
     """
-    of = {(run.arm, run.repeat): run for run in runs if run.scenario == scenario and not run.origin}
+    stand, before = _by_arm(runs, scenario), _by_arm(first, scenario)
+    later = [
+        Round(base, candidate, apart=(base.key in again) != (candidate.key in again))
+        for base, candidate in _pairs(stand, control, arm)
+    ]
+    asked = {repeat for name, repeat in before if name in (control, arm)}
+    pairs = _pairs({**stand, **before}, control, arm)
+    return [*later, *(Round(base, candidate) for base, candidate in pairs if base.repeat in asked)]
+
+
+_ByArm = Mapping[tuple[str, int], RunResult]
+
+
+def _by_arm(runs: Sequence[RunResult], scenario: str) -> _ByArm:
+    return {(run.arm, run.repeat): run for run in runs if run.scenario == scenario and not run.origin}
+
+
+def _pairs(of: _ByArm, control: str, arm: str) -> list[tuple[RunResult, RunResult]]:
     repeats = sorted({repeat for _, repeat in of})
     pairs = ((of.get((control, repeat)), of.get((arm, repeat))) for repeat in repeats)
-    return [
-        Round(base, candidate, apart=(base.key in again) != (candidate.key in again))
-        for base, candidate in pairs
-        if base and candidate
-    ]
+    return [(base, candidate) for base, candidate in pairs if base and candidate]
