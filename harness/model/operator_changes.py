@@ -48,7 +48,7 @@ class Change:
     (`server.properties`, `kafka-topics.sh`), `base` and `candidate` what it is in either Kafka, empty where it is not
     there. `means` says in a sentence what an operator notices. `rank` orders changes of one weight and area: the lower,
     the earlier somebody notices. With `by_default` it concerns who does not name the subject. `other_names` are what
-    files may name an option by instead.
+    files may name an option by instead, or the attribute of a metric that changes.
     """
 
     area: Area

@@ -15,6 +15,7 @@ from harness.rollout.nodes import parse_topology
 
 # What Kafka's clients take where a file says nothing (AdminClientConfig).
 _PROTOCOL, _MECHANISM = "PLAINTEXT", "GSSAPI"
+_CERTIFICATES = ("ssl.keystore.location", "ssl.keystore.key", "ssl.keystore.certificate.chain")
 _MOST_SHOWN = 40
 _WITHOUT = (
     "Leave it out: a cluster without TLS and SASL is rehearsed then, and runbook.sh takes your file as COMMAND_CONFIG."
@@ -38,7 +39,7 @@ def read_client_security(path: Path) -> Security:
     mechanism = said.get("sasl.mechanism", _MECHANISM).strip() if has_sasl else ""
     if has_sasl and mechanism not in MECHANISMS:
         raise HarnessError(f"--command-config {path}: {_not_rehearsed(mechanism, 'sasl.mechanism' in said)}", _WITHOUT)
-    certificates = protocol.endswith("SSL") and any(key.startswith("ssl.keystore.") for key in said)
+    certificates = protocol.endswith("SSL") and any(said.get(key, "").strip() for key in _CERTIFICATES)
     return Security(protocol, mechanism, certificates, clients=True)
 
 

@@ -101,13 +101,22 @@ class NodeTurn:
 
 
 @dataclass(frozen=True, slots=True)
+class Added:
+    """The file of a raft jar that is not its Kafka's own, and the name under which it is installed there."""
+
+    file: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class Swap:
     """What is replaced: versions of both sides, a jar by which they are told apart, and its digests.
 
     That is the raft jar; of Kafkas with one raft jar another. With `whole` all of Kafka is replaced: `base_home` and
     `candidate_home` are folders in which both may lie side by side, `base_added` and `candidate_added` the raft jars
-    that have to be put into them, empty where a Kafka has its own. `setting` is what the candidate was rehearsed with
-    in server.properties, as `key=value`, empty where it needs nothing.
+    that have to be put into them, None where a Kafka has its own; `base_named` and `candidate_named` are how commands
+    of the harness name them. `setting` is what the candidate was rehearsed with in server.properties, as `key=value`,
+    empty where it needs nothing.
     """
 
     whole: bool
@@ -119,8 +128,10 @@ class Swap:
     candidate_sha256: str
     base_home: str
     candidate_home: str
-    base_added: str = ""
-    candidate_added: str = ""
+    base_named: str = ""
+    candidate_named: str = ""
+    base_added: Added | None = None
+    candidate_added: Added | None = None
     setting: str = ""
 
     @property
@@ -249,8 +260,10 @@ def _swap(found: RolloutVerdict) -> Swap:
         _installed(base)[jars[0]],
         _installed(candidate)[jars[1]] if whole else candidate.jar_sha256,
         *_homes(base.kafka_version, candidate.kafka_version),
-        _added(base) if whole else "",
-        _added(candidate) if whole else "",
+        base.kafka.place or base.kafka_version,
+        candidate.kafka.place or candidate.kafka_version,
+        _added(base) if whole else None,
+        _added(candidate) if whole else None,
         _setting(found.candidate),
     )
 
@@ -294,9 +307,10 @@ def _raft_jar(build: Build) -> str:
     return build.kafka.raft_jar or PurePath(build.jar).name
 
 
-def _added(build: Build) -> str:
-    """Return the file of a raft jar that is not its Kafka's own; empty where it is."""
-    return "" if build.kafka.jars.get(build.kafka.raft_jar) == build.jar_sha256 else PurePath(build.jar).name
+def _added(build: Build) -> Added | None:
+    if build.kafka.jars.get(build.kafka.raft_jar) == build.jar_sha256:
+        return None
+    return Added(PurePath(build.jar).name, _raft_jar(build))
 
 
 def _homes(base: str, candidate: str) -> tuple[str, str]:

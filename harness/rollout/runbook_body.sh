@@ -282,7 +282,7 @@ turn() {
     await "$AFTER_SECONDS" $CHECKS_AFTER || halt "$PROBLEM"
     right_jar "$2"
     [ "$MODE" = back ] || no_new_errors
-    no_long_wait
+    [ "$AFTER_STOP" = yes ] || no_long_wait
     say "node $NODE: in service"
 }
 
@@ -465,6 +465,9 @@ MODE=${1:-plan}
 NODE='' NEXT='' JAR='' STARTED=no TURNS=open TOUCHED='' LEFT='' PROBLEM=''
 : "${FAILED:=}"
 [ "$MODE" = back ] || FAILED=''
+# On the way back from a stop, whose command names nodes, clients have waited already.
+AFTER_STOP=no
+[ "$MODE" != back ] || [ $# -eq 0 ] || AFTER_STOP=yes
 if [ "$MODE" = plan ]; then
     plan
     exit 0
@@ -507,7 +510,7 @@ needs stop_node start_node running_jar
 [ "$MODE" = finalise ] || needs install_jar
 [ "$MODE" = back ] || needs error_lines
 if [ "$ASK" = no ]; then
-    [ "$BUDGET_SECONDS" = 0 ] || needs longest_wait
+    [ "$BUDGET_SECONDS" = 0 ] || [ "$AFTER_STOP" = yes ] || needs longest_wait
     [ "$MODE" != forward ] || [ -z "$IDS_AGREE" ] || needs topic_ids
 elif ! command -v longest_wait >/dev/null 2>&1; then
     longest_wait() {

@@ -11,6 +11,7 @@ from harness.rollout.runbook import (
     HOME,
     IDS_AGREE,
     RAFT,
+    Added,
     Command,
     Finish,
     Item,
@@ -121,10 +122,11 @@ def _setting(swap: Swap) -> list[str]:
 
 
 def _beforehand_whole(swap: Swap) -> list[str]:
+    both = shlex.join((swap.base_named, swap.candidate_named))
     return [
         f"Before the first turn, on every node, unpack the new Kafka beside the old one; {HOME} is a link to the one",
         "that runs. Data directories stay where they are: nothing in them is copied or edited. What changes for your",
-        f"configuration, alerts and scripts: `harness upgrade-notes {swap.base} {swap.candidate} --mine FILE`.",
+        f"configuration, alerts and scripts: `harness upgrade-notes {both} --mine FILE`.",
         "",
         *([*_setting(swap)[1:], ""] if swap.setting else []),
         "```sh",
@@ -137,9 +139,11 @@ def _beforehand_whole(swap: Swap) -> list[str]:
     ]
 
 
-def _adding(jar: str, home: str) -> list[str]:
-    """Return how a raft jar takes the place of the one that a Kafka came with."""
-    return [f"rm {home}/libs/{RAFT}-*.jar && cp {shlex.quote(jar)} {home}/libs/"] if jar else []
+def _adding(jar: Added | None, home: str) -> list[str]:
+    """Return how a raft jar takes the place of the one that a Kafka came with, under the name of that."""
+    if jar is None:
+        return []
+    return [f"rm {home}/libs/{RAFT}-[0-9]*.jar && cp {shlex.quote(jar.file)} {home}/libs/{shlex.quote(jar.name)}"]
 
 
 def _list(title: str, items: Sequence[Item]) -> list[str]:

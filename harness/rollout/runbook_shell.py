@@ -144,7 +144,7 @@ def _functions_of_the_operator(swap: Swap) -> list[str]:
         f'# is_running() {{ [ "$({on_node} systemctl show -p MainPID --value kafka)" -gt 0 ]; }}',
         f"# print the SHA-256 of the jar {swap.module} that its live process holds open",
         f'# running_jar() {{ {on_node} \'for fd in /proc/{pid}/fd/*; do case $(readlink "$fd") in',
-        f'#     */{swap.module}-*.jar*) sha256sum <"$fd" | cut -d" " -f1; break ;; esac; done\'; }}',
+        f'#     */{swap.module}-[0-9]*.jar*) sha256sum <"$fd" | cut -d" " -f1; break ;; esac; done\'; }}',
         "# print the ERROR and FATAL lines since its last start, each with the line below it; fail where no line of it",
         "# can be read, be it for permissions, or since Kafka writes to server.log alone",
         f'# error_lines() {{ {on_node} \'log=$(journalctl -q -o cat _SYSTEMD_INVOCATION_ID={run}) && [ -n "$log" ] &&',

@@ -31,7 +31,7 @@ def _of_command(name: str, before: Mapping[str, Command], after: Mapping[str, Co
             yield _change(Weight.BREAKS, name, _BIN, old.main, "", "A script that calls it fails.", 10)
     elif old is not None and new is not None:
         yield from _of_options(name, old, new)
-        if old.main != new.main and outer == name:
+        if old.main and new.main and old.main != new.main and outer == name:
             means = "The script is the same; what starts the old class by kafka-run-class.sh may fail."
             yield _change(Weight.CHANGES, old.main, name, old.main, new.main, means, 80)
 

@@ -154,6 +154,8 @@ def _defaults(place: str, old: DeclaredKey, new: DeclaredKey) -> Change:
     values = _value(old.default), _value(new.default)
     if new.default == REQUIRED:
         return _change(Weight.BREAKS, new.name, place, *values, "It must be set now.", 20, by_default=True)
+    if old.default == REQUIRED:
+        return _change(Weight.ADDS, new.name, place, *values, "It need not be set any more.", 90, by_default=True)
     means = "Whoever does not set it gets another value."
     return _change(Weight.CHANGES, new.name, place, *values, means, 10, by_default=True)
 

@@ -48,16 +48,20 @@ def _severity(level: str) -> int:
 
 
 def _of_level(old: Sequence[Logged], new: Sequence[Logged]) -> Iterator[Change]:
-    """Return how the level of a text changed in a class that has it in both, else the worst one of all its classes."""
+    """Return how the level of a text changed in each class that has it in both, and the worst one of all its classes
+    where no class does, or where that one is milder now and none of them says so."""
     before, after = ({each.file: _worst([s for s in of if s.file == each.file]) for each in of} for of in (old, new))
-    in_both = [*_turned((before[file], after[file]) for file in sorted(before.keys() & after.keys()))]
-    yield from in_both or _turned([(_worst(old), _worst(new))])
+    in_both = [(before[file], after[file]) for file in sorted(before.keys() & after.keys())]
+    turned, worst = [*filter(_is_turned, in_both)], (_worst(old), _worst(new))
+    is_milder = _severity(worst[1].level) < _severity(worst[0].level)
+    if _is_turned(worst) and (not turned or (is_milder and worst[0] not in [each for each, _ in turned])):
+        turned.append(worst)
+    yield from (_of_two_levels(*pair) for pair in turned)
 
 
-def _turned(pairs: Iterable[tuple[Logged, Logged]]) -> Iterator[Change]:
-    for before, after in pairs:
-        if before.level != after.level and {before.level, after.level} & set(_SHOWN):
-            yield _of_two_levels(before, after)
+def _is_turned(pair: tuple[Logged, Logged]) -> bool:
+    levels = {each.level for each in pair}
+    return len(levels) > 1 and not levels.isdisjoint(_SHOWN)
 
 
 def _of_two_levels(before: Logged, after: Logged) -> Change:

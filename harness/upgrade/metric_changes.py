@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from harness.model.kafka_inventory import Metric
 from harness.model.operator_changes import Area, Change, Weight
@@ -99,7 +100,8 @@ def _of_values(name: str, attribute: str, old: str, new: str) -> Iterator[Change
         units = old.removeprefix(_UNIT), new.removeprefix(_UNIT)
         yield _change(Weight.BREAKS, name, *units, f"{attribute}: thresholds are in another unit.", 15)
     elif {old, new} & _NUMBERS and {old, new} & _WORDS:
-        yield _change(Weight.BREAKS, name, old, new, f"{attribute} is no number any more, or has become one.", 20)
+        found = _change(Weight.BREAKS, name, old, new, f"{attribute} is no number any more, or has become one.", 20)
+        yield replace(found, other_names=(attribute,))
 
 
 def _change(weight: Weight, name: str, base: str, candidate: str, means: str, rank: int) -> Change:

@@ -124,6 +124,8 @@ def _names(change: Change, keys: Mapping[str, str]) -> list[str]:
     """Return what is named of a bean: its name, those of a family, the attributes that are gone; nothing for all."""
     if keys.get("name", "*") != "*":
         return [keys["name"]]
+    if change.other_names:
+        return [*change.other_names]
     listed = change.base.partition(": ")[2] if "name" in keys else "" if is_kind(change.base) else change.base
     return listed.split(", ")
 

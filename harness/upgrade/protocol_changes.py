@@ -25,7 +25,8 @@ def _of_runtime(base: KafkaInventory, candidate: KafkaInventory) -> Iterator[Cha
     if base.logging != candidate.logging:
         before, after = (each.logging or "no known library" for each in (base, candidate))
         same_family = before.split(" (")[0] == after.split(" (")[0]
-        means = "Your logging configuration is for another library: convert it, and see that log lines stay the same."
+        other = "Your logging configuration is for another library: convert it, and see that log lines stay the same."
+        means = "It reads the same logging configuration: see that log lines stay the same." if same_family else other
         lost = "None that is known is bound: a node may log nothing, and your logging configuration is read by nobody."
         weight = Weight.CHANGES if same_family else Weight.BREAKS
         yield Change(Area.RUNTIME, weight, "logging", "a node", before, after, means if candidate.logging else lost, 5)

@@ -201,7 +201,7 @@ def test_kafkas_with_one_raft_jar_are_told_apart_by_another_of_their_modules():
     book = runbook(found)
     assert (book.swap.base_sha256, book.swap.candidate_sha256) == ("2" * 64, "a" * 64)
     script, text = shell_script(book), markdown(book)
-    assert "*/kafka-clients-*.jar*) sha256sum" in script
+    assert "*/kafka-clients-[0-9]*.jar*) sha256sum" in script
     assert "NEW_SHA256=" + "a" * 64 in script.replace("'", "")
     assert f"sha256sum /opt/kafka-3.9.2-new/libs/kafka-clients-3.9.2.jar   # {'a' * 64}" in text
     assert "cp " not in text.partition("Before the first turn")[2].partition("```sh")[2].partition("```")[0]
@@ -218,7 +218,17 @@ def test_a_whole_kafka_with_a_raft_jar_of_its_own_gets_that_one_before_the_first
     found = sample.whole_rollout()
     build = replace(found.candidate.build, jar="/jars/it's new.jar", jar_sha256="d" * 64)
     text = markdown(runbook(replace(found, candidate=replace(found.candidate, build=build))))
-    assert "rm /opt/kafka-4.3.1/libs/kafka-raft-*.jar && cp 'it'\"'\"'s new.jar' /opt/kafka-4.3.1/libs/" in text
+    libs = "/opt/kafka-4.3.1/libs"
+    assert f"rm {libs}/kafka-raft-[0-9]*.jar && cp 'it'\"'\"'s new.jar' {libs}/kafka-raft-4.3.1.jar\n" in text
+    assert f"sha256sum {libs}/kafka-raft-4.3.1.jar   # {'d' * 64}" in text
+
+
+def test_the_notes_for_an_upgrade_are_asked_of_the_very_kafkas_that_were_named():
+    found = sample.whole_rollout()
+    kafka = replace(found.candidate.build.kafka, place="/vendor/their kafka.tgz")
+    candidate = replace(found.candidate, build=replace(found.candidate.build, kafka=kafka))
+    text = markdown(runbook(replace(found, candidate=candidate)))
+    assert "`harness upgrade-notes 3.9.2 '/vendor/their kafka.tgz' --mine FILE`" in text
 
 
 def test_the_runbook_of_whole_kafkas_is_the_golden_one():

@@ -392,6 +392,23 @@ def test_a_client_that_waits_over_its_budget_stops_the_roll_and_so_does_a_wait_t
     assert f"a client waited {waited or 'an unknown time'} s in the turn of node 3, and 5 s are allowed" in said
 
 
+def test_on_the_way_back_from_a_stop_how_long_clients_waited_stops_no_node_from_being_healed(cluster):
+    cluster.write(**{"jar-3": "new", "jar-0": "new"}, waited="60")
+    (cluster.folder / "running-3").unlink()
+    cluster.leave_out("error_lines")
+    code, said = cluster.run("back", "3", "0")
+    assert code == 0, said
+    assert cluster.done_to_nodes == ["install 3 base", "start 3", "stop 0", "install 0 base", "start 0"]
+
+
+def test_a_way_back_from_complete_is_judged_by_its_waits_as_it_was_rehearsed(cluster):
+    for node in range(4):
+        cluster.write(**{f"jar-{node}": "new"})
+    cluster.write(waited="60")
+    code, said = cluster.run("back")
+    assert (code, "a client waited 60 s in the turn of node" in said) == (1, True)
+
+
 def test_who_measures_no_waits_is_asked_for_them(cluster):
     cluster.leave_out("longest_wait")
     code, said = cluster.run("forward", said="yes\n9\n", ask="yes")

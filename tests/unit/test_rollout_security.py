@@ -52,6 +52,7 @@ def client(tmp_path):
         ),
         ("retries=3", Security("PLAINTEXT", "", clients=True)),
         ("sasl.mechanism=PLAIN\nssl.keystore.location=x", Security("PLAINTEXT", "", clients=True)),
+        ("security.protocol=SSL\nssl.keystore.type=PKCS12\nssl.keystore.location=", Security("SSL", "", clients=True)),
     ],
 )
 def test_protocol_mechanism_and_whether_there_is_a_certificate_are_read(client, text, security):

@@ -209,6 +209,11 @@ def test_a_script_that_starts_no_class_is_compared_as_any_other():
     assert found == {"kafka-server-stop.sh": Weight.BREAKS, "kafka-run-class.sh": Weight.ADDS}
 
 
+def test_a_script_of_which_no_main_class_is_known_in_one_kafka_has_no_other():
+    known, unknown = command("kafka-topics.sh"), command("kafka-topics.sh", main="")
+    assert command_changes([unknown], [known]) == command_changes([known], [unknown]) == ()
+
+
 def test_a_main_class_that_moved_concerns_who_starts_it_directly():
     (change,) = command_changes((command("a.sh", main="kafka.admin.A"),), (command("a.sh", main="org.apache.A"),))
     assert (change.weight, change.subject, change.where) == (Weight.CHANGES, "kafka.admin.A", "a.sh")

@@ -120,11 +120,59 @@ def test_a_new_validator_that_refuses_values_breaks():
         ("", "[0,...]", False),
         ("[0,...]", "", None),
         ("non-empty string", "[a, b]", False),
+        ("[0,...,2]", "[0, 1, 2]", False),
+        ("[a, b]", "[b] (empty not allowed) (null not allowed)", True),
+        ("[b] (empty not allowed) (null not allowed)", "[a, b] (empty not allowed) (null not allowed)", None),
+        ("[a, b]", "[a, b] (empty not allowed) (null not allowed)", False),
+        ("[a, b] (empty not allowed)", "[a, b] (empty allowed)", None),
+        ("", "[] (empty not allowed)", False),
+        ("", "[]", None),
+        ("[] (empty not allowed)", "[a] (empty not allowed)", False),
+        ("[a]", "[]", None),
+        ("[none, gzip]", "(case insensitive) [NONE, GZIP]", None),
+        ("(case insensitive) [NONE, GZIP]", "[NONE, GZIP]", True),
+        ("(case insensitive) [NONE, GZIP]", "(case insensitive) [none]", True),
     ],
 )
 def test_a_validator_refuses_what_it_accepted_or_only_accepts_more(before, after, refuses):
     found = narrowing(before, after)
     assert (found.refuses if found else None) is refuses
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "says"),
+    [
+        ("[a, b, c]", "[b] (empty not allowed)", "No longer accepted: a, c."),
+        ("", "[] (empty not allowed) (null not allowed)", "An empty list is refused now."),
+        ("[]", "[b, a]", "Its values are checked now: what is none of a, b is refused."),
+        ("(case insensitive) [GZIP]", "[GZIP]", "In other capitals than these its values are refused now: GZIP."),
+    ],
+)
+def test_what_a_validator_of_lists_refuses_is_told_in_values(before, after, says):
+    assert narrowing(before, after).sentence == says
+
+
+values = st.sampled_from(["", "(case insensitive) "]), st.frozensets(st.sampled_from("abAB")), st.booleans()
+validators = st.tuples(*values)
+
+
+@given(validators, validators, st.sampled_from("abAB"))
+def test_what_is_said_to_be_only_more_refuses_no_value_that_was_accepted(before, after, value):
+    def written(case, accepted, no_empty):
+        return f"{case}[{', '.join(sorted(accepted))}]{' (empty not allowed)' if no_empty else ''}"
+
+    def accepts(case, accepted, _):
+        return (
+            not accepted or value in accepted or (bool(case) and value.lower() in {each.lower() for each in accepted})
+        )
+
+    refused = accepts(*before) and not accepts(*after)
+    assert not refused or narrowing(written(*before), written(*after)) is not None
+
+
+def test_a_key_that_need_not_be_set_any_more_is_no_other_value():
+    change = only(server(key("x", default=REQUIRED)), server(key("x", default="5")))
+    assert (change.weight, change.means) == (Weight.ADDS, "It need not be set any more.")
 
 
 @given(st.integers(-9, 9), st.integers(-9, 9), st.integers(-9, 9))

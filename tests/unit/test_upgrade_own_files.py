@@ -3,8 +3,10 @@
 from dataclasses import replace
 
 import pytest
+from upgrade_sample import metric
 
 from harness.model.operator_changes import SCHEMA, Area, Change, OperatorChanges, Weight
+from harness.upgrade.metric_changes import metric_changes
 from harness.upgrade.own_files import with_uses
 
 
@@ -107,6 +109,14 @@ def test_a_call_over_several_lines_is_one():
 def test_a_call_without_an_option_that_is_required_now_is_found_and_one_with_it_is_not():
     required = changed(Area.COMMANDS, "kafka-topics.sh --bootstrap-server", by_default=True)
     assert used_lines(required, "kafka-topics.sh --list\nkafka-topics.sh --bootstrap-server k --list\n") == [1]
+
+
+def test_an_attribute_that_became_a_word_is_found_by_its_own_name():
+    old, new = (
+        metric("kafka.server:type=x-metrics", "Kafka metrics", {"a-rate": kind}) for kind in ("Double", "String")
+    )
+    (change,) = metric_changes([old], [new])
+    assert used_lines(change, "expr: kafka_server_x_metrics_a_rate > 1\nexpr: kafka_server_x_metrics_b > 1\n") == [1]
 
 
 def test_what_files_name_comes_first_among_what_weighs_as_much():

@@ -53,7 +53,7 @@ case $COMMAND_CONFIG in /* | "") ;; *) COMMAND_CONFIG=$PWD/$COMMAND_CONFIG ;; es
 # is_running() { [ "$(ssh "kafka-$1.example.org" systemctl show -p MainPID --value kafka)" -gt 0 ]; }
 # print the SHA-256 of the jar kafka-raft that its live process holds open
 # running_jar() { ssh "kafka-$1.example.org" 'for fd in /proc/$(systemctl show -p MainPID --value kafka)/fd/*; do case $(readlink "$fd") in
-#     */kafka-raft-*.jar*) sha256sum <"$fd" | cut -d" " -f1; break ;; esac; done'; }
+#     */kafka-raft-[0-9]*.jar*) sha256sum <"$fd" | cut -d" " -f1; break ;; esac; done'; }
 # print the ERROR and FATAL lines since its last start, each with the line below it; fail where no line of it
 # can be read, be it for permissions, or since Kafka writes to server.log alone
 # error_lines() { ssh "kafka-$1.example.org" 'log=$(journalctl -q -o cat _SYSTEMD_INVOCATION_ID=$(systemctl show -p InvocationID --value kafka)) && [ -n "$log" ] &&
@@ -525,7 +525,7 @@ turn() {
     await "$AFTER_SECONDS" $CHECKS_AFTER || halt "$PROBLEM"
     right_jar "$2"
     [ "$MODE" = back ] || no_new_errors
-    no_long_wait
+    [ "$AFTER_STOP" = yes ] || no_long_wait
     say "node $NODE: in service"
 }
 
@@ -708,6 +708,9 @@ MODE=${1:-plan}
 NODE='' NEXT='' JAR='' STARTED=no TURNS=open TOUCHED='' LEFT='' PROBLEM=''
 : "${FAILED:=}"
 [ "$MODE" = back ] || FAILED=''
+# On the way back from a stop, whose command names nodes, clients have waited already.
+AFTER_STOP=no
+[ "$MODE" != back ] || [ $# -eq 0 ] || AFTER_STOP=yes
 if [ "$MODE" = plan ]; then
     plan
     exit 0
@@ -750,7 +753,7 @@ needs stop_node start_node running_jar
 [ "$MODE" = finalise ] || needs install_jar
 [ "$MODE" = back ] || needs error_lines
 if [ "$ASK" = no ]; then
-    [ "$BUDGET_SECONDS" = 0 ] || needs longest_wait
+    [ "$BUDGET_SECONDS" = 0 ] || [ "$AFTER_STOP" = yes ] || needs longest_wait
     [ "$MODE" != forward ] || [ -z "$IDS_AGREE" ] || needs topic_ids
 elif ! command -v longest_wait >/dev/null 2>&1; then
     longest_wait() {
