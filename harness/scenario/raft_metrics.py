@@ -30,6 +30,7 @@ _ALLOCATED = "allocated"
 _MEGABYTE = 2**20
 _LEAST_SECONDS = 20.0  # a node that lived for less may have had one collection in all
 _LATE_SECONDS = 0.5
+_COLLECTED_SECONDS = 3.0  # longer than anybody waits for a collection (harness.scenario.monitors.costs)
 _LEAST_LINES = 4  # seconds in a role of which its metrics are told
 _LEAST_RATES = 8  # seconds in a role, for what is typical of it
 _MOST_BETWEEN_SECONDS = 5.0
@@ -281,7 +282,8 @@ def _values(lines: Iterable[FiguresLine], name: str) -> list[float]:
 def growth_in_window(window: str, nodes: Sequence[NodeLines], start: float, end: float) -> Mapping[str, float]:
     """Return by how much the heap grew that grew most in a measured window, and buffers outside of it, by kind of node.
 
-    Heaps were collected before `start` and after `end` (seconds since the epoch); the line that says so may be late.
+    Heaps were collected before `start` and after `end` (seconds since the epoch); the line that says so may be late. Of
+    a node that was held then, which collects nothing, it is not known what grew in the window.
     """
     found: dict[str, float] = {}
     for node in nodes:
@@ -293,8 +295,8 @@ def growth_in_window(window: str, nodes: Sequence[NodeLines], start: float, end:
 
 def _heap_growth(node: NodeLines, start: float, end: float) -> Iterator[tuple[str, float]]:
     live = [line for line in node.lines if _LIVE in line.numbers]
-    before = [line for line in live if line.at <= start + _LATE_SECONDS][-1:]
-    after = [line for line in live if line.at >= end][:1]
+    before = [line for line in live if start - _COLLECTED_SECONDS <= line.at <= start + _LATE_SECONDS][-1:]
+    after = [line for line in live if end <= line.at <= end + _COLLECTED_SECONDS][:1]
     for one, other in zip(before, after, strict=False):
         yield "heap", other.numbers[_LIVE] - one.numbers[_LIVE]
 

@@ -91,6 +91,28 @@ def test_a_process_that_spins_shows_in_the_journal_with_its_role(tmp_path):
     assert sample.descriptors > 2
 
 
+def test_a_node_that_is_ready_again_is_not_warm_by_what_it_was_before(tmp_path, monkeypatch):
+    """Its state changes a moment before the monitor is told."""
+    monkeypatch.setattr(costs, "WARM_AFTER_SECONDS", 2.0)
+    node = SomeNode(tmp_path)
+    monitor = Costs(Record(tmp_path), cluster_of(node))
+    monkeypatch.setattr(time, "monotonic", lambda now=time.monotonic: now() - 60)
+    for state in (NodeState.STARTING, NodeState.READY):
+        node.state = state
+        monitor.on_node(node, 1)
+    monkeypatch.undo()
+    monkeypatch.setattr(costs, "WARM_AFTER_SECONDS", 2.0)
+    monitor._sample(node)
+    assert len(monitor._lives[node.pid].samples) == 1
+    for state in (NodeState.STOPPING, NodeState.STOPPED):
+        node.state = state
+        monitor.on_node(node, 1)
+    for state in (NodeState.STARTING, NodeState.READY):
+        node.state = state
+        monitor._sample(node)
+    assert (len(monitor._lives[node.pid].samples), dict(monitor._starting)) == (1, {})
+
+
 def test_what_is_busiest_is_known_of_each_phase(tmp_path, monkeypatch):
     monkeypatch.setattr(processor_shares, "WINDOW_SECONDS", 0.3)
     record, node = Record(tmp_path), SomeNode(tmp_path, is_voter=False)

@@ -324,6 +324,15 @@ def test_a_voter_that_is_sure_to_announce_itself_breaks_a_rule_where_it_does_not
     assert [incident.name for incident, _ in record.incidents] == broken
 
 
+def test_a_leader_that_is_nobody_of_the_cluster_breaks_no_watch(record, nodes, watching):
+    for node in nodes:
+        node.line = line_of("4.1.2")
+    fetched = {99: {99: time.time()}}
+    quorum = Quorum(99, 3, 5, endpoints={99: Address("h", 9)}, leaders=((3, 99),), fetched=fetched)
+    watching.on_look(Look(time.monotonic(), quorum, {}), 1)
+    assert record.incidents == []
+
+
 def silent_leader(nodes, watching, host=None):
     """Node 0 leads epoch 2 for a minute, and nobody has fetched from it for half of that."""
     nodes[0].went("null", FOLLOWER.format(1, 1), ago=70)

@@ -680,11 +680,11 @@ def test_a_host_on_which_next_to_nothing_gets_done_spoils_the_run(record, monkey
 
 
 def voters_run(*nodes):
-    return SimpleNamespace(nodes={}, running=[SimpleNamespace(id=node) for node in nodes])
+    return SimpleNamespace(nodes={}, running=[SimpleNamespace(id=node, state=NodeState.READY) for node in nodes])
 
 
 def figures(record, *looks):
-    progress = QuorumProgress(record, voters_run(0, 1))
+    progress = QuorumProgress(record, voters_run(0, 1, 3))
     for at, leader, epoch, high_watermark, end, observer in looks:
         quorum = Quorum(leader, epoch, high_watermark, {leader: end} if leader >= 0 else {}, {3: observer})
         progress.on_look(Look(at, quorum, {}), 0)
@@ -768,6 +768,18 @@ def test_time_in_which_a_majority_is_held_or_stopped_is_no_time_without_a_leader
 
 def test_an_observer_that_has_not_fetched_yet_is_not_behind(record):
     assert figures(record, (0.0, 1, 2, 10, 10, -1))["observer_lag_records"] == 0
+
+
+def test_an_observer_that_does_not_run_is_held_or_only_starts_is_not_behind(record):
+    """The leader names one that is dead for five minutes (LeaderState.OBSERVER_SESSION_TIMEOUT_MS)."""
+    host = HostNotStarved(record, cluster_of())
+    progress = QuorumProgress(record, voters_run(0, 1, 2, 3, 4, 5))
+    progress.meet([host])
+    host.allow(3)
+    progress.cluster.running[4].state = NodeState.STARTING
+    lags = {3: 100, 4: 200, 5: 3590, 6: 100}
+    progress.on_look(Look(1.0, Quorum(0, 1, 3600, {0: 3600, 1: 3600, 2: 3600}, lags), {}), 0)
+    assert progress.measures()["observer_lag_records"] == 10
 
 
 STAMP = "[2026-11-22 10:00:00,000] "

@@ -217,6 +217,13 @@ def test_a_heap_grew_in_a_window_by_what_collections_at_both_ends_left():
     assert found == {"idle_voter_heap_growth_megabytes": 5}
 
 
+def test_of_a_node_that_was_held_at_either_end_of_a_window_nobody_knows_what_its_heap_did_meanwhile():
+    lines = [(at, "follower", {"live": size * MB}) for at, size in ((5, 20), (44, 36))]
+    assert growth_in_window("idle", [node(*lines)], 10, 40) == {}
+    free = node(*((at, "follower", {"live": size * MB}) for at, size in ((9.5, 22), (40.5, 23))))
+    assert growth_in_window("idle", [node(*lines), free], 10, 40) == {"idle_voter_heap_growth_megabytes": 1}
+
+
 def test_buffers_outside_of_the_heap_are_those_of_the_last_line_of_the_node_that_has_most():
     nodes = [node((1, "leader", {"direct": 9 * MB}), (2, "leader", {"direct": size * MB})) for size in (3, 5)]
     found = measures_of_lines([*nodes, node((2, "observer", {"direct": MB}), is_voter=False)])

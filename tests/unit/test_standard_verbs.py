@@ -41,7 +41,7 @@ from harness.scenario.actions.install import install
 from harness.scenario.actions.wipe import wipe
 from harness.scenario.conditions import quorum_answers, quorum_descriptions
 from harness.scenario.conditions import raft_requests as raft_condition
-from harness.scenario.conditions.isolated_leader import has_given_up
+from harness.scenario.conditions.isolated_leader import has_given_up, has_uncommitted_tail
 from harness.scenario.conditions.leadership import has_no_leader
 from harness.scenario.conditions.membership import votes, votes_no_more
 from harness.scenario.conditions.snapshots import is_cut_like, log_files, starts_at_snapshot
@@ -224,6 +224,20 @@ def test_nobody_leads_by_the_own_account_of_every_voter_that_runs_and_is_not_hel
     nodes = [node(number, is_running=number not in is_down) for number in range(4)]
     sample = has_no_leader().sample(world_of(led(), nodes, monitor=lambda _: SimpleNamespace(held=held)))
     assert (sample.ok, sample.testable) == found
+
+
+@pytest.mark.parametrize(
+    ("high_watermark", "end", "leader", "has_tail"),
+    [(500, 502, 0, True), (500, 501, 0, False), (-1, 501, 0, False), (500, 502, 1, False)],
+    ids=["two records", "one on its way", "nothing committed yet", "another leads"],
+)
+def test_a_leader_has_a_tail_by_its_own_account_once_it_says_where_that_begins(
+    monkeypatch, high_watermark, end, leader, has_tail
+):
+    account = Quorum(leader, 7, high_watermark, {0: end, 1: 500, 2: 500})
+    monkeypatch.setattr(probes, "own_account", lambda *_: account)
+    world = world_of(account, [node(number, is_running=True) for number in range(3)])
+    assert has_uncommitted_tail(fixed(0, "the leader")).sample(world).ok is has_tail
 
 
 def test_in_zookeeper_mode_nobody_leads_where_there_is_no_controller():

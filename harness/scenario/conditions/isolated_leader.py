@@ -27,7 +27,10 @@ class HasUncommittedTail:
         return f"{self.node.description} leads, with records that are not committed and will not be"
 
     def sample(self, world: World) -> Sample:
-        """Ask it alone; several no-ops in a row are a tail, a single one may be on its way."""
+        """Ask it alone; several no-ops in a row are a tail, a single one may be on its way.
+
+        A leader that has committed nothing in its epoch yet does not say where its tail begins.
+        """
         node = self.node.find(world)
         try:
             quorum = _own_account(world, node)
@@ -36,7 +39,7 @@ class HasUncommittedTail:
         end = quorum.voters.get(node, -1)
         tail = end - quorum.high_watermark
         detail = {"log_end_offset": end, "high_watermark": quorum.high_watermark, "epoch": quorum.epoch}
-        return Sample(quorum.leader == node and tail > _ON_ITS_WAY, detail)
+        return Sample(quorum.leader == node and quorum.high_watermark >= 0 and tail > _ON_ITS_WAY, detail)
 
 
 @dataclass(frozen=True, slots=True)

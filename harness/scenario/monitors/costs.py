@@ -102,6 +102,9 @@ class Costs(Monitor):
             self._started[node.id] = time.monotonic()
         else:
             self._end_life(node)
+            # The next life of the node is none of this one's age, before anybody tells that it is ready.
+            self._ready.pop(node.id, None)
+            self._started.pop(node.id, None)
 
     def begin_phase(self, name: str) -> None:
         """Note since when the plan is in a phase."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import ClassVar
 
 from harness.cluster.cluster import Cluster
@@ -67,8 +67,9 @@ class QuorumProgress(Monitor):
             self._longest_pause = max(self._longest_pause, look.at - self._grew_at)
         if quorum.high_watermark > self._high_watermark:
             self._high_watermark, self._grew_at = quorum.high_watermark, look.at
-        end = quorum.voters.get(quorum.leader, -1)
-        self._lag = max([self._lag, *(end - offset for offset in quorum.observers.values() if 0 <= offset <= end)])
+        end, up = quorum.voters.get(quorum.leader, -1), self._runs({NodeState.READY})
+        offsets = (offset for node, offset in quorum.observers.items() if node in up)  # the leader lists dead ones, too
+        self._lag = max([self._lag, *(end - offset for offset in offsets if 0 <= offset <= end)])
 
     def end_window(self, name: str) -> None:  # noqa: ARG002
         """Nobody looked meanwhile: that is no pause."""
@@ -77,9 +78,12 @@ class QuorumProgress(Monitor):
 
     def _a_majority_runs(self) -> bool:
         """Whether most of the voters that the last leader named run and are not held, or none has led yet."""
+        return not self._voters or 2 * len(self._voters & self._runs()) > len(self._voters)
+
+    def _runs(self, states: Collection[NodeState] = frozenset(NodeState)) -> frozenset[int]:
+        """Return the nodes that run and are not held, of those in some states."""
         held = self._host.held if self._host else frozenset[int]()
-        running = {node.id for node in self.cluster.running} - held
-        return not self._voters or 2 * len(self._voters & running) > len(self._voters)
+        return frozenset(node.id for node in self.cluster.running if node.state in states) - held
 
     def _follow_epochs(self, look: Look, can_lead: bool) -> None:
         """Take epochs and time without a leader from the first leader on."""

@@ -173,7 +173,8 @@ class RaftRules(Monitor):
     def _sure_to_announce(self, look: Look) -> frozenset[int]:
         """Return the voters that the leader names elsewhere than they listen, of lines that tell it for sure."""
         nodes, named = self.cluster.nodes, look.quorum.endpoints
-        if not named or not nodes[look.quorum.leader].line.registers_endpoints:
+        leader = nodes.get(look.quorum.leader)  # who leads is what nodes say, and may be nobody of the cluster
+        if not named or leader is None or not leader.line.registers_endpoints:
             return frozenset()
         return frozenset(node for node in wrong(named, self._present()) if nodes[node].line.registers_endpoints)
 
