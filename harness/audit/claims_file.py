@@ -22,6 +22,7 @@ from harness.model.outcome_names import now_called
 from harness.model.proof import EXPECTED_LEVEL
 from harness.model.runs import Outcome
 
+_MOST_BYTES = 2**20
 _JARS = ("kafka-raft",)
 _EXPECTED = re.compile(r"PASSED|FAILED\(([a-z][a-z0-9_]*)\)")
 _FIGURE = re.compile(r"[a-z][a-z0-9_]*")
@@ -76,12 +77,17 @@ class ClaimSet:
 def load_claims(path: Path) -> ClaimSet:
     """Read a claims file. Raises HarnessError that names the file, the key, and what is allowed there."""
     try:
-        content = path.read_bytes()
+        with path.open("rb") as file:
+            content = file.read(_MOST_BYTES + 1)
     except OSError as error:
         raise HarnessError(
             f"The claims file {path} cannot be read: {error.strerror}.",
             "Name another by --claims; a verification takes `--claims none` as well, to judge without any.",
         ) from error
+    if len(content) > _MOST_BYTES:
+        raise HarnessError(
+            f"The claims file {path} has more than {_MOST_BYTES // 2**20} MiB.", "Name another by --claims."
+        )
     return parse_claims(content, str(path))
 
 

@@ -177,6 +177,8 @@ def _twins(archive: zipfile.ZipFile) -> Iterator[tuple[str, Sequence[zipfile.Zip
 
 
 def _opened(path: Path) -> zipfile.ZipFile:
+    if path.exists() and not path.is_file():  # a pipe would have nobody write into it
+        raise HarnessError(f"{path} is not a jar: it is no regular file.", "Put a jar into its place.")
     try:
         return zipfile.ZipFile(path)
     except (OSError, zipfile.BadZipFile, NotImplementedError, ValueError) as error:  # of a name that is no UTF-8, too

@@ -44,7 +44,11 @@ def unpack(archive: Path, into: Path, wanted: Wanted) -> tuple[PurePosixPath, ..
             ) from error
         # Of what is none at all the library lists what every method of compression had to say.
         why = "it begins as none does" if "\n" in str(error) else error
-        zipped = "It is a zip: unpack it, and name the folder." if zipfile.is_zipfile(archive) else ""
+        is_jar = archive.suffix == ".jar"
+        how = (
+            "That is a jar: a raft jar is named by --jar." if is_jar else "It is a zip: unpack it, and name the folder."
+        )
+        zipped = how if zipfile.is_zipfile(archive) else ""
         raise HarnessError(
             f"{archive} is not a whole tar archive: {why}.", zipped or "Download it again; compare its digest."
         ) from error

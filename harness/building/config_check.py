@@ -1,15 +1,21 @@
-"""A user's server properties against the keys that Kafka knows: slips are refused, the keys of plugins pass; pure."""
+"""A user's server properties against what Kafka knows: slips and values that it refuses are refused here; pure."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from difflib import SequenceMatcher
 
 from harness.base.errors import HarnessError
+from harness.base.text import cut
+from harness.building.configdef import ConfigKey
+from harness.kafka.validators import range_of
 
 # What follows these is for a listener or a plugin to know.
 _FREE = ("listener.name.", "config.providers.", "rsm.config.", "rlmm.config.")
+_BITS = {"SHORT": 16, "INT": 32, "LONG": 64}  # of ConfigDef.Type
+_WHOLE = re.compile(r"[+-]?[0-9]{1,20}")
+_MOST_SHOWN = 40
 _ALIKE = 0.75  # of two words, from which one is taken for a slip of the other: hourz, hours
 
 
@@ -40,6 +46,35 @@ def one_sided_keys(
         for key in sorted(keys)
         if key in known and key not in unknown
     )
+
+
+def check_values(overlay: Mapping[str, str], known: Mapping[str, ConfigKey]) -> None:
+    """Raise HarnessError for values with which no node would start: no number, none in the key's range, no boolean."""
+    wrong = (
+        f"{key} = {cut(value, _MOST_SHOWN)} {why}"
+        for key, value in overlay.items()
+        if key in known and "${" not in value and (why := _why_refused(known[key], value.strip()))
+    )
+    if said := "; ".join(wrong):
+        raise HarnessError(f"--config sets what Kafka refuses: {said}.", "Correct these values.")
+
+
+def _why_refused(key: ConfigKey, value: str) -> str:
+    if key.type in _BITS:
+        most = 2 ** (_BITS[key.type] - 1)
+        if not _WHOLE.fullmatch(value) or not -most <= int(value) < most:
+            return f"is no {key.type}"
+    elif key.type == "DOUBLE":
+        try:
+            float(value)
+        except ValueError:
+            return "is no number"
+    elif key.type == "BOOLEAN":
+        return "" if value.lower() in ("true", "false") else "is neither true nor false"
+    else:
+        return ""
+    bounds = range_of(key.validator)
+    return "" if bounds is None or bounds[0] <= float(value) <= bounds[1] else f"is not in {key.validator}"
 
 
 def _meant(key: str, known: Collection[str]) -> str:

@@ -9,6 +9,7 @@ from harness.base.archives import is_class, open_archive, read_entry
 from harness.base.errors import HarnessError
 from harness.kafka.class_path import RAFT_CLIENT
 from harness.kafka.distribution import jar_version
+from harness.kafka.lock import locked_versions
 from harness.kafka.release_lines import same_line
 from harness.kafka.versions import release_of
 
@@ -18,8 +19,12 @@ _MOST_CLASSES = 3000  # and some hundred classes; who calls whom is held in memo
 
 def check_raft_jar(path: Path, version: str) -> None:
     """Raise HarnessError unless `path` is a whole raft jar of this Kafka version, or of its release line."""
+    if path.is_dir():
+        raise HarnessError(f"{path} is a folder.", "Name a kafka-raft jar; a whole Kafka is named by --dist.")
     if not path.is_file():
-        raise HarnessError(f"{path} is not a file.", "Name a kafka-raft jar.")
+        raise HarnessError(
+            f"{path} does not exist." if not path.exists() else f"{path} is no file.", "Name a kafka-raft jar."
+        )
     if path.stat().st_size > _MOST_BYTES:
         raise HarnessError(
             f"{path} has {path.stat().st_size} bytes, far more than a raft jar.", "Name a kafka-raft jar alone."
@@ -61,7 +66,9 @@ def _check_version(path: Path, version: str) -> None:
     found = jar_version(path)
     if not found or not same_line(found, version):
         claim = f"is of Kafka {found}" if found else "names its Kafka version neither inside nor in its file name"
+        release = release_of(found)
+        its_own = f"name its release by --kafka {release}" if release in locked_versions() else "name its Kafka"
         raise HarnessError(
             f"{path} {claim}, but the nodes run Kafka {version}.",
-            "A raft jar runs with its own release line only: name one of this line, or its Kafka by --base-dist.",
+            f"A raft jar runs with its own release line only: {its_own}, or another jar.",
         )

@@ -154,6 +154,8 @@ def _check_line(tree: SourceTree, tools: Toolchain) -> None:
     if same_line(tree.version, wanted):
         return
     near = sorted((each for each in locked_versions() if same_line(each, tree.version)), key=order_of)
+    own = release_of(tree.version)
+    near = [own] if own in near else near
     raise HarnessError(
         f"The sources ({tree.description}) are Kafka {tree.version}, but the class path is {wanted}.",
         f"Name the release of their line that they are built for: {tools.kafka_option} {near[-1]}."

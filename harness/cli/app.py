@@ -11,7 +11,9 @@ import sys
 import tempfile
 import threading
 import traceback
+from collections.abc import Sequence
 from importlib import metadata
+from itertools import pairwise
 from pathlib import Path
 from types import FrameType
 from typing import Annotated
@@ -157,8 +159,18 @@ def _interrupt(_signal: int, _frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
+def _refuse_empty(words: Sequence[str]) -> None:
+    """Raise HarnessError for a word that is empty, as a script's variable leaves it that is not set."""
+    for before, word in pairwise(("", *words)):
+        option, is_given, value = word.partition("=")
+        if not word.strip() or (word.startswith("--") and is_given and not value.strip()):
+            what = option.strip() or (before if before.startswith("-") else "One word of the command")
+            raise HarnessError(f"{what} is empty.", "Give it a value or leave it out: a variable may not be set.")
+
+
 def _run() -> int:
     try:
+        _refuse_empty(sys.argv[1:])
         with at_work():
             code = with_words(get_command(app))(standalone_mode=False)
     except typer.TyperException as error:  # usage: typer's own words, with the command's usage line

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 import sys
@@ -18,6 +19,7 @@ from rich.console import Console
 
 from harness.base.errors import HarnessError
 from harness.base.locks import MARKER, owned, scratch, sweep
+from harness.base.paths import nearest_existing
 from harness.base.progress import Reporter
 from harness.cluster.runtime.namespaces import enter_user_namespace
 from harness.containers.in_use import sweep_what_was_left
@@ -283,9 +285,16 @@ def _copy(run_dir: Path, out: Path) -> None:
         raise
 
 
-def _take_away(folder: Path) -> None:
-    """Remove a folder as far as that can be done: one that is mounted stays, and is left empty."""
+def _take_away(folder: Path, there: Path | None = None) -> None:
+    """Remove a folder as far as that can be done, and the empty ones around it up to one that was `there` before.
+
+    One that is mounted stays, and is left empty.
+    """
     shutil.rmtree(folder, ignore_errors=True)
+    around = itertools.takewhile(lambda each: each != there, folder.absolute().parents) if there else ()
+    with suppress(OSError):  # not empty: somebody else's lies there
+        for each in around:
+            each.rmdir()
 
 
 def refuse_rollout(run_dir: Path, hint: str = "") -> None:
@@ -308,6 +317,7 @@ def only_verifications(folders: Iterable[Path], done: str) -> None:
 @contextmanager
 def fresh_run_dir(out: Path | None, command: str, request: Request | None = None) -> Iterator[Path]:
     """Make a run directory; one that no other stage could go on from goes away again when the command fails."""
+    there = nearest_existing((out or Path("out")).absolute())
     folder = new_run_dir(out, command)
     begin(folder)
     try:
@@ -316,19 +326,20 @@ def fresh_run_dir(out: Path | None, command: str, request: Request | None = None
         yield folder
     except BaseException as error:
         if not RunDirectory(folder).declaration.exists and not (isinstance(error, HarnessError) and error.keeps):
-            _take_away(folder)
+            _take_away(folder, there)
         raise
 
 
 @contextmanager
 def fresh_folder(out: Path | None, command: str) -> Iterator[Path]:
     """Make a folder for the result of a command; it goes away again when the command fails."""
+    there = nearest_existing((out or Path("out")).absolute())
     folder = new_run_dir(out, command)
     hold(folder)
     try:
         yield folder
     except BaseException:
-        _take_away(folder)
+        _take_away(folder, there)
         raise
 
 

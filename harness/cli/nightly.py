@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -96,6 +97,7 @@ def nightly(
     from harness.nightly.concluding import keep_waivers
     from harness.nightly.folder import NightFolder
     from harness.nightly.history import read_history
+    from harness.nightly.lacking import lacking
     from harness.nightly.night import NightOptions
     from harness.nightly.night_matrix import load_matrix
     from harness.nightly.running import plan_night
@@ -112,18 +114,25 @@ def nightly(
     read, options = load_matrix(path), NightOptions(path.absolute(), history.absolute(), jobs, offline)
     file = waivers or read.waivers
     selected = _for_this_machine(read, options, file)
-    planned = plan_night(
-        selected,
-        load_all(),
-        name=night,
-        started_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        matrix=read.digest,
-        shard=part,
-        shards=parts,
-    )
+    try:
+        planned = plan_night(
+            selected,
+            load_all(),
+            name=night,
+            started_at=datetime.now(UTC).isoformat(timespec="seconds"),
+            matrix=read.digest,
+            shard=part,
+            shards=parts,
+        )
+    except HarnessError as error:
+        raise HarnessError(f"{path}: {error.message}", error.hint) from error
+    mine = {each.id for each in planned.mine}
+    missing = {each.id: what for each in selected if each.id in mine and (what := lacking(each.request))}
     if only_list:
-        _list(planned)
+        _list(planned, missing)
         return 0
+    for name, what in missing.items():
+        common.reporter().report(f"{name} will end with an error: {what}")
     if file:
         load_waivers(file)  # before anything runs
     read_history(history)
@@ -233,11 +242,13 @@ def merge(
     return _print_night(conclude(folder, history), folder)
 
 
-def _list(night: Night) -> None:
+def _list(night: Night, missing: Mapping[str, str]) -> None:
     out = common.console()
     for each in night.mine:
         out.print(Text(f"{each.shard}/{night.shards}  {each.id}, about {duration(each.seconds)}", style="bold"))
         out.print(f"     {shlex.join(['harness', 'verify', *each.arguments])}")
+        if each.id in missing:
+            out.print(Text(f"     cannot be run here: {visible(missing[each.id])}", style="red"))
     lasts = duration(sum(each.seconds for each in night.mine))
     out.print(f"{len(night.mine)} of {len(night.planned)} verifications, about {lasts} on two quiet cores")
 

@@ -13,6 +13,7 @@ from harness.base.errors import HarnessError, reason_of
 from harness.cluster.address import Address, listed
 from harness.kafka.release_lines import Line
 
+_MOST_BYTES = 2**20  # of a user's server.properties; Kafka's own has 6 KB
 _FOUR_DIGITS = re.compile("[0-9a-fA-F]{4}")
 _LINE_ENDS = re.compile(r"\r\n|\n|\r")
 _BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
@@ -270,7 +271,10 @@ def load_overlay(path: Path, arm_keys: frozenset[str]) -> dict[str, str]:
 
 def _text_of(path: Path) -> str:
     """Return a file as java.util.Properties reads it; a byte order mark is left out. Raises ValueError for no text."""
-    content = path.read_bytes().removeprefix(BOM_UTF8)
+    with path.open("rb") as file:
+        content = file.read(_MOST_BYTES + 1).removeprefix(BOM_UTF8)
+    if len(content) > _MOST_BYTES:
+        raise ValueError(f"it has more than {_MOST_BYTES // 2**20} MiB")
     if b"\0" in content:
         raise ValueError("it is no text")
     return content.decode("latin-1")

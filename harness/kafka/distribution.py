@@ -32,7 +32,8 @@ from harness.toolbox.lockfile import Lock, Purpose
 from harness.toolbox.toolbox import Toolbox
 
 VERSION_ENTRY = "kafka/kafka-version.properties"
-_ONE_VERSION = "KRaft came with Kafka 2.8: name a Kafka that has it, with a single version in libs/."
+_ONE_VERSION = "Name a Kafka with a single version in libs/."
+_MOST_NAMED = 5
 _DIGITS = 20
 _DIGESTS = "SHA256SUMS"  # of the jars that were unpacked from an archive
 _DEEPEST = 5  # confluent-7.9.1/share/java/kafka/x.jar
@@ -78,9 +79,17 @@ def distribution_at(place: Path, cache: Path) -> Distribution:
     """
     if not place.is_file():
         return unpacked_distribution(place)
-    found = unpacked_distribution(_unpacked(place, cache / "distributions"))
-    check_nothing_is_led_to(found.jars, of_an_archive=True)
-    return replace(found, description=f"Kafka {found.version} of {place}")
+    return _of_archive(_unpacked(place, cache / "distributions"), place)
+
+
+def _of_archive(folder: Path, archive: Path) -> Distribution:
+    """Return the Kafka that was unpacked from an archive. Raises HarnessError, about the archive, when it is none."""
+    try:
+        found = unpacked_distribution(folder)
+        check_nothing_is_led_to(found.jars, of_an_archive=True)
+    except HarnessError as error:
+        raise HarnessError(error.message.replace(str(folder), str(archive)), error.hint) from error
+    return replace(found, description=f"Kafka {found.version} of {archive}")
 
 
 def as_declared(kafka: Distribution, place: Path | None) -> Kafka:
@@ -114,6 +123,7 @@ def _unpacked(archive: Path, cache: Path) -> Path:
             made = folder / "made"
             made.mkdir()
             (folder / "kafka" / top).rename(made / "libs")
+            _of_archive(made, archive)  # what is none is not kept
             (made / _DIGESTS).write_bytes(_digests(made))
             move_folder(made, place)
     return place
@@ -217,9 +227,14 @@ def _text_of(archive: ZipFile, entry: str) -> str:
 
 def _only_raft_jar(jars: tuple[Path, ...], where: str) -> Path:
     raft = [jar for jar in jars if RAFT_JAR.fullmatch(jar.name)]
-    if len(raft) != 1:
+    if not raft:
         raise HarnessError(
-            f"{where} has {len(raft)} jars named kafka-raft-<version>.jar, not one.",
-            _ONE_VERSION,
+            f"{where} lacks kafka-raft-<version>.jar.",
+            "Name a whole Kafka, of 2.8 or later: before there was no KRaft.",
+        )
+    if len(raft) > 1:
+        raise HarnessError(
+            f"{where} has {len(raft)} raft jars: {', '.join(jar.name for jar in raft[:_MOST_NAMED])}.",
+            "Leave the one that is to run in libs/: nodes would run whichever comes first.",
         )
     return raft[0]

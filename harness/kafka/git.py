@@ -20,6 +20,7 @@ _QUIETLY = ("--quiet", "--no-tags")
 _EVERYTHING = ("+refs/heads/*:refs/remotes/origin/*", "+refs/tags/*:refs/tags/*")
 _COMMIT = re.compile(r"[0-9a-f]{7,40}")
 _HOST_ALONE = re.compile(r"[a-z+]+://[^/]*")
+_OF_HOST = re.compile(r"[^/]+:(?!//)")
 _LINK = "120000 "  # git's mode of a symbolic link
 _MOST_PROPERTIES = 100_000  # characters; Kafka's has a thousand
 _VERSION = re.compile(r"^version\s*=\s*(\S+)\s*$", re.MULTILINE)
@@ -50,7 +51,26 @@ class GitSource:
         commit = head(repository)
         # A branch moves; and whoever names one may think that all of it is tested.
         story = f"{self.ref} of {_without_password(self.url)}, commit {commit[:12]}, of which the raft module was built"
-        return SourceTree(into, kafka_version(into), commit, story)
+        return SourceTree(into, kafka_version(into, f"{self.ref} of {_without_password(self.url)}"), commit, story)
+
+
+def check_source(git: str, *, offline: bool) -> None:
+    """Raise HarnessError for a URL@REF that cannot be read, or has no such ref: before anything is built."""
+    url, ref = url_and_ref(git)
+    if offline and _is_elsewhere(url):
+        raise HarnessError(
+            f"{_without_password(url)} can only be read over the network, which --offline rules out.",
+            "Name a clone that lies here, or leave out --offline.",
+        )
+    refs = _refs_of(url)
+    if not choose_ref(ref, refs) and not _COMMIT.fullmatch(ref):
+        raise _no_such_ref(url, ref, refs)
+
+
+def _is_elsewhere(url: str) -> bool:
+    """Whether an address is of another host: `https://…`, `me@host:kafka`."""
+    has_scheme = "://" in url and not url.startswith("file://")
+    return has_scheme or (_OF_HOST.match(url) is not None and not Path(url).exists())
 
 
 def _check_no_links(repository: git.Repo) -> None:
@@ -92,7 +112,7 @@ def parse_refs(listing: str) -> dict[str, str]:
     return {name.removesuffix("^{}"): commit for commit, name in pairs}
 
 
-def kafka_version(tree: Path) -> str:
+def kafka_version(tree: Path, what: str = "What was checked out") -> str:
     """Return the version in a checkout's `gradle.properties`. Raises HarnessError when it is not Kafka's."""
     try:
         with (tree / "gradle.properties").open(encoding="utf-8", errors="replace") as properties:
@@ -102,7 +122,7 @@ def kafka_version(tree: Path) -> str:
     found = _VERSION.search(text)
     if not found or not (tree / "raft" / "src" / "main" / "java").is_dir():
         raise HarnessError(
-            "What was checked out is not Kafka: it has no gradle.properties with a version, or no raft module.",
+            f"{what} is not Kafka: it has no gradle.properties with a version, or no raft module.",
             "Check the repository's address and the ref.",
         )
     return found.group(1)
@@ -120,8 +140,12 @@ def _fetch_commit(into: Path, url: str, ref: str, refs: Mapping[str, str]) -> st
             return str(open_repository(into).git.rev_parse("--verify", "--quiet", f"{ref}^{{commit}}"))
         except git.GitCommandError:
             pass
+    raise _no_such_ref(url, ref, refs)
+
+
+def _no_such_ref(url: str, ref: str, refs: Mapping[str, str]) -> HarnessError:
     close = close_refs(ref, refs)
-    raise HarnessError(
+    return HarnessError(
         f"{_without_password(url)} has no tag, branch or commit {ref!r}.",
         f"Like it are: {', '.join(close)}." if close else "`git ls-remote` with its address lists what it has.",
     )

@@ -16,6 +16,9 @@ import git
 _WHO = "Kafka patch harness"
 _WHEN = "2000-01-01T00:00:00+0000"  # commit ids depend on content alone
 
+# What git says on its way; lines of other servers begin with `remote:`.
+_OF_GIT = ("warning:", "hint:", "Cloning", "remote: Enumerating", "remote: Counting", "remote: Compressing", "From ")
+
 T = TypeVar("T")
 
 
@@ -61,10 +64,15 @@ def answered(ask: Callable[[], T]) -> T:
 
 
 def error_text(error: git.GitCommandError) -> str:
-    """Return why git failed, in its own words: its fatal line, or else all it wrote on its error output."""
+    """Return why git failed, in its own words: its fatal line with what another program (ssh) said before it, or else
+    all it wrote on its error output."""
     text = str(error.stderr).strip().removeprefix("stderr: '").removesuffix("'").strip()
-    fatal = [line.removeprefix("fatal: ") for line in text.splitlines() if line.startswith("fatal: ")]
-    return (fatal[0] if fatal else text)[:500].rstrip(".")
+    before, is_fatal, after = f"\n{text}".partition("\nfatal: ")
+    if not is_fatal:
+        return text[:500].rstrip(".")
+    said = [line.strip() for line in before.splitlines() if line.strip() and not line.startswith(_OF_GIT)]
+    fatal = after.partition("\n")[0].rstrip(".")
+    return (f"{fatal} ({said[-1].rstrip('.')})" if said else fatal)[:500]
 
 
 def _environment(path: Path) -> Mapping[str, str]:

@@ -57,8 +57,8 @@ def series_folder(version: str, name: str = "") -> Path:
         raise HarnessError(
             f"There is no patch series for Kafka {version}.",
             "Compare two releases by --base-kafka A --kafka B, or build sources as they are by --series none; give "
-            "a finished jar by --jar, and its claims by --claims FILE or --claims none; or ask the release alone, by "
-            "--arms base --claims none and a --suite.",
+            "a finished jar by --jar, and its claims by --claims FILE or --claims none; the release alone is asked by "
+            f"`harness verify --kafka {version} --arms base --claims none --suite …`.",
         )
     if name and name not in names:
         raise HarnessError(unknown("patch series", name, names), _CHOOSE)

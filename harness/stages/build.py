@@ -12,11 +12,11 @@ import psutil
 
 from harness.base.errors import HarnessError
 from harness.base.progress import Reporter
-from harness.building.config_check import check_keys, one_sided_keys
+from harness.building.config_check import check_keys, check_values, one_sided_keys
 from harness.building.pair import Workplace, build_pair
 from harness.building.server_keys import server_keys
 from harness.kafka.release_lines import Mode
-from harness.model.arms import RELEASE, Arm, Build, ClaimedFlag, choose_arms, plan_arms, settings_of
+from harness.model.arms import RELEASE, Arm, Build, ClaimedFlag, choose_arms, is_base_itself, plan_arms, settings_of
 from harness.model.declaration import SCHEMA, Declaration, DeclaredScenario
 from harness.model.request import Request
 from harness.model.sides import Sides
@@ -32,7 +32,7 @@ from harness.stages.arm_kafka import kafka_of
 from harness.stages.candidate_kind import recognised
 from harness.stages.claimed_scenarios import check_claimed_scenarios
 from harness.stages.inputs import Inputs, read_inputs, what_lacks
-from harness.stages.preflight import check_host, check_sides
+from harness.stages.preflight import check_host, check_sides, check_sources
 from harness.stages.resume import describe_java
 from harness.stages.rollout_features import features_of_roll
 from harness.stages.timing import Stopwatch, note
@@ -54,6 +54,7 @@ def build(run_dir: Path, toolbox: Toolbox, reporter: Reporter, *, nodes: bool = 
         check_claimed_scenarios(inputs.claims.claims, load_all(request.scenario_folders), inputs.setup.claims)
     modes = {Mode.KRAFT} if is_roll else {each.topology.mode for each in inputs.scenarios}
     check_sides(inputs.sides, request.arms, toolbox, is_roll=is_roll, modes=modes if nodes else ())
+    check_sources(inputs.sides, offline=request.offline)
     if nodes and inputs.passed_over:
         reporter.report(f"scenarios not run, since no nodes are started in their mode: {', '.join(inputs.passed_over)}")
     if nodes and inputs.claims_elsewhere:
@@ -73,6 +74,8 @@ def build(run_dir: Path, toolbox: Toolbox, reporter: Reporter, *, nodes: bool = 
         reporter.report(warning)
     flag = ClaimedFlag(inputs.claims.flag, inputs.claims.flag_default == "true")
     arms = choose_arms(plan_arms(*pair, flag, describe_java(toolbox)), request.arms)
+    if is_base_itself(arms):
+        reporter.report("the candidate is base itself, byte for byte: what differs will be chance")
     settings = {arm.name: settings_of(arm, flag) for arm in arms}
     directory.setup.write(replace(inputs.setup, settings=settings))
     declared = _declaration(request, inputs, _scenarios(directory, inputs, pair, toolbox, reporter), arms, began)
@@ -109,7 +112,7 @@ def _strange_keys(
 ) -> tuple[str, ...]:
     """Return a sentence about each key of --config that neither build knows, or only one.
 
-    Raises HarnessError for slips.
+    Raises HarnessError for slips, and for values that either refuses.
     """
     overlay, request = inputs.setup.overlay, directory.request.read()
     if not overlay:
@@ -122,8 +125,11 @@ def _strange_keys(
     ]
     if not all(known):
         return ()
+    strange = check_keys(overlay, {**known[0], **known[1]})
+    for each in known:
+        check_values(overlay, each)
     return (
-        *check_keys(overlay, known[0] | known[1]),
+        *strange,
         *one_sided_keys(overlay, *zip(_labels(pair), known, strict=True)),
     )
 

@@ -15,7 +15,7 @@ from harness.base.paths import nearest_existing
 from harness.cluster.host_accounts import available_memory
 from harness.cluster.loopback import Loopback
 from harness.kafka.distribution import Distribution, distribution_at
-from harness.kafka.git import url_and_ref
+from harness.kafka.git import check_source, url_and_ref
 from harness.kafka.lock import read_lock
 from harness.kafka.release_lines import Mode, check_java, check_mode, line_of
 from harness.model.arms import PATCHED, Role
@@ -64,7 +64,7 @@ def _check_paths(*places: Path) -> None:
         if os.pathsep in str(place):
             raise HarnessError(
                 f"{place} has a “{os.pathsep}” in it, at which Java would divide the class path.",
-                "Name a place without: --out for results, XDG_CACHE_HOME for the cache.",
+                "Name a place without: --out for results, XDG_CACHE_HOME for the cache, another path of a Kafka.",
             )
 
 
@@ -141,6 +141,12 @@ def check_sides(sides: Sides, arms: Iterable[str], toolbox: Toolbox, *, is_roll:
     check_lines(sides, toolbox, modes)
     if is_roll:
         check_scripts(sides, toolbox)
+
+
+def check_sources(sides: Sides, *, offline: bool) -> None:
+    """Raise HarnessError for sources that cannot be read, or without the ref that is named of them."""
+    for git in dict.fromkeys(filter(None, (sides.base.git, sides.candidate.git))):
+        check_source(git, offline=offline)
 
 
 def check_arms(wanted: Iterable[str], sides: Sides) -> None:

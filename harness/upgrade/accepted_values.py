@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-_RANGE = re.compile(r"\[(?P<low>-?[\d.E+-]*?)?,?\.\.\.,?(?P<high>-?[\d.E+-]*)\]")
+from harness.kafka.validators import range_of
+
 _VALUES = re.compile(
     r"(?P<any_case>\(case insensitive\) )?\[(?P<values>[^\[\]]*)\](?P<but>(?: \((?:empty|null)[^()]*\))*)"
 )
 _NO_EMPTY = "(empty not allowed)"
-_FAR = float("inf")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ def narrowing(before: str, after: str) -> Narrowing | None:
     """Return what a change of validators means, None where it only accepts more."""
     if not after:
         return None
-    ranges = _range(before), _range(after)
+    ranges = range_of(before), range_of(after)
     if ranges[0] and ranges[1]:
         return _of_ranges(ranges[0], ranges[1])
     old, new = _values(before) if before else _ANYTHING, _values(after)
@@ -70,20 +70,9 @@ def _of_values(before: _Values, after: _Values) -> Narrowing | None:
     return Narrowing(False, "An empty list is refused now.") if after.no_empty and not before.no_empty else None
 
 
-def _range(validator: str) -> tuple[float, float] | None:
-    """Return the range of `[0,...]`, `[1,...,10]` or `[...,5]` (ConfigDef.Range)."""
-    found = _RANGE.fullmatch(validator)
-    if not found:
-        return None
-    try:
-        return float(found["low"] or -_FAR), float(found["high"] or _FAR)
-    except ValueError:
-        return None
-
-
 def _values(validator: str) -> _Values | None:
     """Return what `[a, b]`, `(case insensitive) [A, B]` or `[a, b] (empty not allowed)` accepts."""
-    found = None if _range(validator) else _VALUES.fullmatch(validator)
+    found = None if range_of(validator) else _VALUES.fullmatch(validator)
     if not found:
         return None
     values = frozenset(value.strip() for value in found["values"].split(",") if value.strip())

@@ -273,5 +273,10 @@ def test_a_compiler_writes_only_below_its_own_folder(builder, tmp_path):
 
 def test_a_whole_server_knows_its_own_keys_and_those_of_the_raft_jar(release: Distribution, toolbox: Toolbox):
     known = server_keys(release, release.raft_jar, "auto", toolbox, lambda _: None)
-    assert {"log.retention.hours", "num.network.threads", "controller.quorum.voters", "log.cleaner.enable"} <= known
-    assert not {"log.retention.hourz", "listener.name.internal.ssl.keystore.location"} & known
+    assert {
+        "log.retention.hours",
+        "num.network.threads",
+        "controller.quorum.voters",
+        "log.cleaner.enable",
+    } <= known.keys()
+    assert not {"log.retention.hourz", "listener.name.internal.ssl.keystore.location"} & known.keys()

@@ -1,9 +1,12 @@
 """Wrong files, too little room, no network: each is told in a sentence or two, exits 2, and leaves nothing behind."""
 
 import http.server
+import os
+import shutil
 import ssl
 import stat
 import sys
+import tarfile
 import threading
 import zipfile
 from collections import namedtuple
@@ -14,6 +17,7 @@ from whole_kafka import whole_kafka
 
 from harness.base.archives import first_problem
 from harness.base.errors import HarnessError
+from harness.building.configdef import ConfigKey
 from harness.building.jars import write_jar
 from harness.cli import app as cli
 from harness.cluster import host_accounts, loopback
@@ -21,6 +25,7 @@ from harness.cluster.security import make_secrets
 from harness.kafka.class_path import RAFT_CLIENT
 from harness.kafka.distribution import VERSION_ENTRY, Distribution, as_declared, distribution_at
 from harness.kafka.release_lines import line_of
+from harness.kafka.repository import commit_all, create_repository
 from harness.model.arms import Build, Flag
 from harness.model.request import Request
 from harness.model.setup import Profile
@@ -29,6 +34,7 @@ from harness.stages import build, preflight
 from harness.toolbox.lockfile import Artifact, Lock, Purpose
 
 LONGEST = 700
+HOURS = ConfigKey("log.retention.hours", "INT", "168", "HIGH")
 
 
 @pytest.fixture
@@ -51,7 +57,7 @@ def harness(monkeypatch, capsys, tmp_path):
         assert "Traceback" not in out + err
         assert "internal error" not in err
         assert list((tmp_path / "tmp").iterdir()) == []
-        assert not (tmp_path / "out").is_dir() or list((tmp_path / "out").iterdir()) == []
+        assert not (tmp_path / "out").exists()
         return " ".join(err.split())
 
     return run
@@ -95,8 +101,11 @@ def no_text(path):
 
 JARS = {
     "no jar": (lambda path: path.write_text("these are notes\n"), "given.jar is not a jar"),
-    "a folder": (lambda path: path.mkdir(), "given.jar is not a file"),
-    "absent": (lambda path: None, "given.jar is not a file"),
+    "a folder": (
+        lambda path: path.mkdir(),
+        "given.jar is a folder. Name a kafka-raft jar; a whole Kafka is named by --dist",
+    ),
+    "absent": (lambda path: None, "given.jar does not exist"),
     "cut short": (cut_short, "given.jar is not a jar"),
     "damaged": (damaged, "given.jar is damaged at org/apache/kafka/raft/KafkaRaftClient.class"),
     "another module": (lambda path: zipfile.ZipFile(path, "w").close(), "given.jar is not a raft jar: it has no org/"),
@@ -156,7 +165,7 @@ def test_a_wrong_word_or_place_is_reported_before_anything_is_downloaded(harness
     ("libs", "sentence"),
     [
         (lambda libs: libs.write_text("a file"), "cannot be read (Not a directory)"),
-        (lambda libs: libs.mkdir(), "has 0 jars named kafka-raft-<version>.jar, not one"),
+        (lambda libs: libs.mkdir(), "lacks kafka-raft-<version>.jar"),
         (lambda libs: (libs.mkdir(), (libs / "kafka-raft-3.9.1.jar").touch()), "kafka-raft-3.9.1.jar is not a jar"),
         (
             lambda libs: (libs.mkdir(), jar(libs / "kafka-raft-3.9.1.jar"), jar(libs / "x.jar")),
@@ -251,7 +260,7 @@ def nothing_to_build(tmp_path, monkeypatch):
     kafka = as_declared(distribution_at(place, tmp_path), place)
     stock = Build("base", "3.9.1", f"libs/{kafka.raft_jar}", "ab" * 32, "release", Flag("", False), kafka=kafka)
     monkeypatch.setattr(build, "build_pair", lambda *_: (stock, replace(stock, name="patched")))
-    monkeypatch.setattr(build, "server_keys", lambda *_: frozenset({"log.retention.hours"}))
+    monkeypatch.setattr(build, "server_keys", lambda *_: {"log.retention.hours": HOURS})
 
 
 @pytest.mark.usefixtures("nothing_to_build")
@@ -259,6 +268,70 @@ def test_a_configuration_with_a_slip_is_refused_with_the_key_that_was_meant_by_w
     (tmp_path / "my.properties").write_text("log.retention.hourz=1\n")
     said = harness("build", "--base-dist", "kafka", "--config", "my.properties")
     assert "does not know: log.retention.hourz (did you mean log.retention.hours?)" in said
+
+
+@pytest.mark.usefixtures("nothing_to_build")
+def test_a_value_with_which_no_node_starts_is_refused_before_any_is_started(harness, tmp_path):
+    (tmp_path / "my.properties").write_text("log.retention.hours=two\n")
+    said = harness("build", "--base-dist", "kafka", "--config", "my.properties")
+    assert "--config sets what Kafka refuses: log.retention.hours = two is no INT. Correct these values." in said
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        (("verify", "--kafka", ""), "--kafka is empty"),
+        (("verify", "--base-kafka", "3.9.1", "--kafka="), "--kafka is empty"),
+        (("verify", "--dist", " "), "--dist is empty"),
+        (("upgrade-notes", "", "4.1.2"), "One word of the command is empty"),
+    ],
+)
+def test_what_a_variable_left_empty_asks_no_other_question(harness, words, what):
+    assert f"error: {what}. Give it a value or leave it out: a variable may not be set." in harness(*words)
+
+
+def test_offline_no_address_of_the_network_is_asked(harness):
+    for address in ("https://localhost:1/kafka@3.9.1", "ssh://me@localhost:1/kafka@3.9.1", "me@localhost:kafka@3.9.1"):
+        said = harness("verify", "--offline", "--series", "none", "--git", address)
+        assert "can only be read over the network, which --offline rules out" in said
+
+
+def test_a_ref_that_is_not_there_is_told_before_anything_is_downloaded(harness, tmp_path):
+    repository = create_repository(tmp_path / "sources")
+    (tmp_path / "sources" / "x").write_text("x")
+    commit_all(repository, "first")
+    repository.git.tag("3.9.1")
+    said = harness("verify", "--series", "none", "--git", f"{tmp_path / 'sources'}@3.9.l")
+    assert "has no tag, branch or commit '3.9.l'. Like it are: 3.9.1." in said
+
+
+def test_a_log_that_was_named_as_a_configuration_is_not_read_to_its_end(harness, tmp_path):
+    with (tmp_path / "server.log").open("wb") as log:
+        log.truncate(2 << 30)
+    assert "it has more than 1 MiB" in harness("verify", "--config", "server.log")
+    assert "has more than 1 MiB" in harness("verify", "--claims", "server.log")
+
+
+def test_a_pipe_among_the_jars_of_a_kafka_is_not_waited_for(harness, tmp_path):
+    place = whole_kafka(tmp_path / "kafka")
+    os.mkfifo(place / "libs" / "x.jar")
+    assert "x.jar is not a jar: it is no regular file" in harness("verify", "--dist", "kafka")
+
+
+def test_an_archive_that_is_refused_is_named_and_nothing_of_it_is_kept(harness, tmp_path):
+    place = whole_kafka(tmp_path / "kafka")
+    shutil.copy(next((place / "libs").glob("kafka-raft-*.jar")), place / "libs" / "kafka-raft-3.9.0.jar")
+    with tarfile.open(tmp_path / "kafka.tgz", "w:gz") as archive:
+        archive.add(place, "kafka")
+    said = harness("verify", "--dist", "kafka.tgz")
+    assert "/kafka.tgz has 2 raft jars: kafka-raft-3.9.0.jar, kafka-raft-3.9.1.jar." in said
+    assert not [*(tmp_path / "cache").rglob("*.jar")]
+
+
+def test_folders_that_a_failed_command_made_go_with_it_and_others_stay(harness, tmp_path):
+    (tmp_path / "mine").mkdir()
+    harness("verify", "--jar", "nowhere.jar", "--out", "mine/deep/er/out")
+    assert [*(tmp_path / "mine").iterdir()] == []
 
 
 Memory = namedtuple("Memory", "available total")
@@ -270,7 +343,7 @@ def test_too_little_memory_is_reported_first_and_depends_on_how_many_clusters_th
     assert "too little memory: 3.0 GiB, and 4.0 GiB are needed. End other programs, or run fewer clusters" in harness(
         "verify", "--jar", "nowhere.jar"
     )
-    assert "nowhere.jar is not a file" in harness("verify", "--jar", "nowhere.jar", "--jobs", "1")
+    assert "nowhere.jar does not exist" in harness("verify", "--jar", "nowhere.jar", "--jobs", "1")
     assert not (tmp_path / "cache" / "kafka-patch-harness").exists()
 
 

@@ -100,13 +100,13 @@ def test_a_folder_without_libs_is_no_kafka(tmp_path):
 
 def test_two_raft_jars_leave_it_open_which_runs(kafka):
     write_jar({"x": b""}, kafka / "libs" / "kafka-raft-3.9.0.jar")
-    with pytest.raises(HarnessError, match="has 2 jars named kafka-raft"):
+    with pytest.raises(HarnessError, match=r"has 2 raft jars: kafka-raft-3.9.0.jar, kafka-raft-3.9.1.jar\."):
         unpacked_distribution(kafka)
 
 
 def test_a_kafka_without_raft_is_refused(kafka):
     (kafka / "libs" / "kafka-raft-3.9.1.jar").unlink()
-    with pytest.raises(HarnessError, match="has 0 jars named kafka-raft"):
+    with pytest.raises(HarnessError, match="lacks kafka-raft-"):
         unpacked_distribution(kafka)
 
 
