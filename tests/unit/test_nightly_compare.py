@@ -214,6 +214,22 @@ def test_the_list_says_what_each_verification_and_all_of_them_cost(harness, tmp_
     assert out[-1] == "2 of 2 verifications, about 2 min 05 s on two quiet cores"
 
 
+def test_the_list_says_what_cannot_be_run_here(harness, tmp_path):
+    (tmp_path / "matrix.toml").write_text(
+        'schema=1\n[builds.a]\njar="nowhere.jar"\n[builds.b]\n[builds.c]\nkafka="3.9.77"\n[[ask]]\nbuilds=["a","b","c"]\n'
+    )
+    out = " ".join(harness("nightly", "--list", "--matrix", "matrix.toml")[1].split())
+    assert out.count("cannot be run here") == 2
+    assert "nowhere.jar does not exist." in out
+    assert "There is no lock for Kafka 3.9.77" in out
+
+
+def test_a_suite_that_nobody_knows_is_told_with_the_matrix_that_names_it(harness, tmp_path):
+    (tmp_path / "my.toml").write_text('schema=1\n[builds.a]\n[[ask]]\nbuilds=["a"]\nsuites=["standrad"]\n')
+    code, _, err = harness("nightly", "--list", "--matrix", "my.toml")
+    assert (code, "my.toml: No suite is named 'standrad'. Did you mean standard?" in " ".join(err.split())) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
