@@ -37,7 +37,7 @@ ROWS = Path(__file__).with_suffix(".jsonl")
 PAGE = Path(__file__).parents[1] / "docs" / "other-jars.md"
 _LEAST_SHIP = 0.9
 _HELD_BACK = "host_held_back_percent"
-_HEAD = ("Kafka", "suite", "beside it", "load", "held back", "seconds", "verifications", *map(str, Verdict))
+_HEAD = ("Kafka", "suite", "day", "beside it", "load", "held back", "seconds", "verifications", *map(str, Verdict))
 
 
 @dataclass(frozen=True)
@@ -123,24 +123,26 @@ def kept_rows() -> list[dict[str, Any]]:
 
 
 def table(rows: Iterable[Mapping[str, Any]]) -> str:
-    """Return the page's table: a row for all verifications of one Kafka by one suite beside as many busy programs."""
+    """Return the page's table: a row for all verifications of one Kafka by one suite beside as many busy programs on
+    one day, since rules change from day to day."""
     alike = defaultdict(list)
     for row in rows:
-        alike[Trial(row["kafka"], row["suite"], row["busy_programs"])].append(row)
-    return markdown(_HEAD, (_row(trial, alike[trial]) for trial in sorted(alike, key=_order)))
+        alike[Trial(row["kafka"], row["suite"], row["busy_programs"]), row["on"][:10]].append(row)
+    return markdown(_HEAD, (_row(*key, alike[key]) for key in sorted(alike, key=_order)))
 
 
-def _order(trial: Trial) -> tuple[list[int], str, int]:
-    return [int(number) for number in trial.kafka.split(".")], trial.suite, trial.busy
+def _order(key: tuple[Trial, str]) -> tuple[list[int], str, int, str]:
+    trial, day = key
+    return [int(number) for number in trial.kafka.split(".")], trial.suite, trial.busy, day
 
 
-def _row(trial: Trial, rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+def _row(trial: Trial, day: str, rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
     loads, verdicts = sorted(row["load_at_end"] for row in rows), Counter(row["verdict"] for row in rows)
     beside = f"{trial.busy} busy programs" if trial.busy else "what else the host does"
     seconds = median(row["wall_seconds"] for row in rows)
     counts = (str(verdicts[each]) for each in Verdict)
     load = f"{loads[0]:g} to {loads[-1]:g}"
-    return trial.kafka, trial.suite, beside, load, _held_back(rows), f"{seconds:.0f}", str(len(rows)), *counts
+    return trial.kafka, trial.suite, day, beside, load, _held_back(rows), f"{seconds:.0f}", str(len(rows)), *counts
 
 
 def _held_back(rows: Sequence[Mapping[str, Any]]) -> str:

@@ -1,4 +1,4 @@
-"""The table of base against base is what the kept rows say: a row for each Kafka, suite and number of busy programs."""
+"""The table of base against base is what the kept rows say: a row for each Kafka, suite, day and company."""
 
 import importlib
 import sys
@@ -25,8 +25,8 @@ def benchmark():
         del sys.modules[name]
 
 
-def row(kafka="3.9.1", verdict="SHIP", busy=0, load=2.0, seconds=600, held_back=None):
-    row = {"kafka": kafka, "suite": "standard", "busy_programs": busy, "load_at_end": load}
+def row(kafka="3.9.1", verdict="SHIP", busy=0, load=2.0, seconds=600, held_back=None, day="2026-11-30"):
+    row = {"on": f"{day}T12:00+00:00", "kafka": kafka, "suite": "standard", "busy_programs": busy, "load_at_end": load}
     mean, most = held_back or (None, None)
     measured = {"held_back_mean_percent": mean, "held_back_most_percent": most} if held_back else {}
     return {**row, **measured, "wall_seconds": seconds, "verdict": verdict}
@@ -47,11 +47,13 @@ def test_the_page_has_the_table_of_the_rows_that_are_kept(benchmark):
 
 def test_each_kafka_has_its_row_and_what_ran_beside_it_another(benchmark):
     rows = [row("4.10.0"), row("4.2.1"), row(), row(busy=2), row(verdict="HOLD", load=5.5, seconds=700)]
+    rows.append(row(day="2026-11-24", verdict="HOLD"))
     assert cells(benchmark.table(rows)) == [
-        ["3.9.1", "standard", "what else the host does", "2 to 5.5", "", "650", "2", "1", "1", "0"],
-        ["3.9.1", "standard", "2 busy programs", "2 to 2", "", "600", "1", "1", "0", "0"],
-        ["4.2.1", "standard", "what else the host does", "2 to 2", "", "600", "1", "1", "0", "0"],
-        ["4.10.0", "standard", "what else the host does", "2 to 2", "", "600", "1", "1", "0", "0"],
+        ["3.9.1", "standard", "2026-11-24", "what else the host does", "2 to 2", "", "600", "1", "0", "1", "0"],
+        ["3.9.1", "standard", "2026-11-30", "what else the host does", "2 to 5.5", "", "650", "2", "1", "1", "0"],
+        ["3.9.1", "standard", "2026-11-30", "2 busy programs", "2 to 2", "", "600", "1", "1", "0", "0"],
+        ["4.2.1", "standard", "2026-11-30", "what else the host does", "2 to 2", "", "600", "1", "1", "0", "0"],
+        ["4.10.0", "standard", "2026-11-30", "what else the host does", "2 to 2", "", "600", "1", "1", "0", "0"],
     ]
 
 
@@ -74,7 +76,7 @@ def test_where_no_run_tells_whether_nodes_were_held_back_neither_does_the_row(be
 )
 def test_the_table_has_the_mean_and_the_most_of_the_rows_that_tell_and_how_many_they_are(benchmark, rows, cell):
     (line,) = cells(benchmark.table(rows))
-    assert line[4] == cell
+    assert line[5] == cell
 
 
 def test_a_version_is_verified_against_itself_as_whole_kafkas(benchmark, monkeypatch, tmp_path):
