@@ -52,6 +52,11 @@ class RunFolder:
         return self.root / self.name
 
     @property
+    def of_scenario(self) -> Path:
+        """The folder of all runs of its scenario, on every arm."""
+        return self.path.parents[1]
+
+    @property
     def key(self) -> RunKey:
         """The run that the folder is named after; repeat 0 where its name is no number."""
         scenario, arm, repeat = self.path.parts[-3:]

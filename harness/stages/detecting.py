@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from harness.base.progress import Reporter
@@ -17,13 +18,14 @@ from harness.model.verdict import Reason, ReasonSource, VerdictRecord
 from harness.rundir.directory import RunDirectory
 from harness.stages.arm_kafka import parts_of_arms
 from harness.stages.declared_once import declare_once
+from harness.stages.half_rounds import remove_half_rounds
 from harness.stages.judge import judge_run
 from harness.stages.lent_base import LentBase
 from harness.stages.prove import prove
 from harness.stages.resume import check_builds_and_java
 from harness.stages.rounds import Round, against, gaps, plan_rounds, stage_of
 from harness.stages.rules_digest import judging_digest, making_digest
-from harness.stages.run import ask_again, carry_out, declared_runs
+from harness.stages.run import ask_again, carry_out, declared_runs, stands
 from harness.stages.verify import compare_logs
 from harness.toolbox.toolbox import Toolbox
 
@@ -88,7 +90,9 @@ class Detector:
             if not each.beside:
                 self.base.lend(control, directory.path)
             elif self.base.has_lent(control.key, directory.path):  # costs need a base that runs beside
-                _remove_runs([cell for cell in cells if cell.key.scenario == control.key.scenario], directory)
+                shutil.rmtree(directory.run(control.key).of_scenario, ignore_errors=True)  # spares among them
+        if each.beside:
+            remove_half_rounds(cells, directory, partial(stands, directory.path), self.reporter)
         mine = [cell for cell in cells if each.beside or not cell.role.is_control]
         carry_out(mine, directory.path, request.jobs, self.reporter, "runs on live clusters")
         ask_again(mine, directory, request.jobs, self.reporter)
@@ -138,8 +142,3 @@ def _key(directory: RunDirectory, without: Sequence[Part]) -> DetectionKey:
     jar = next(arm.build.jar_sha256 for arm in declared.arms if arm.build.name == declared.candidate)
     names = tuple(scenario.name for scenario in declared.scenarios)
     return DetectionKey(jar, making_digest(), judging_digest(), names, tuple(without))
-
-
-def _remove_runs(cells: Sequence[PlannedRun], directory: RunDirectory) -> None:
-    for cell in cells:
-        shutil.rmtree(directory.run(cell.key).path, ignore_errors=True)

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harness.base.errors import HarnessError
+from harness.base.files import move_folder
+from harness.base.locks import scratch
 from harness.base.progress import Reporter
 from harness.engine.planned_run import PlannedRun
 from harness.engine.sealing import mismatch
@@ -17,6 +19,7 @@ from harness.model.runs import RunKey
 from harness.rundir.directory import RunDirectory
 from harness.stages import run as run_stage
 from harness.stages.declared_once import declare_once
+from harness.stages.kept import origin_now
 from harness.stages.rules_digest import making_digest
 from harness.toolbox.toolbox import Toolbox
 
@@ -29,16 +32,28 @@ class LentBase:
     scenarios: frozenset[str]
 
     def lend(self, cell: PlannedRun, run_dir: Path) -> None:
-        """Put a run of base into another run directory, unless that has it.
+        """Put a run of base into another run directory, unless that has it, and note there where it comes from: no
+        costs are compared with it.
 
         Raises HarnessError when it was made otherwise than the other directory declares.
         """
         borrowed = RunDirectory(run_dir).run(cell.key)
         if not self.has_lent(cell.key, run_dir):
             shutil.rmtree(borrowed.path, ignore_errors=True)
-            shutil.copytree(self.directory.run(cell.key).path, borrowed.path, copy_function=os.link)
+            self._copy(cell.key, run_dir)
         if why := mismatch(run_dir, cell):
             raise HarnessError(f"{borrowed.path} cannot be lent: {why}.", f"Remove {self.directory.path}.")
+
+    def _copy(self, key: RunKey, run_dir: Path) -> None:
+        """Copy a run whole or not at all: what Ctrl-C left of one would be taken for it."""
+        lent, borrowed = self.directory.run(key), RunDirectory(run_dir).run(key)
+        with scratch(run_dir) as folder:
+            copy = RunDirectory(folder).run(key)
+            shutil.copytree(lent.path, copy.path, copy_function=os.link)
+            origin = origin_now(self.directory.path, lent.seal.read().journal)
+            copy.result.write(replace(copy.result.read(), origin=origin))
+            borrowed.path.parent.mkdir(parents=True, exist_ok=True)
+            move_folder(copy.path, borrowed.path)
 
     def has_lent(self, key: RunKey, run_dir: Path) -> bool:
         """Whether a run directory's run of base is the one that is lent."""

@@ -44,8 +44,9 @@ def take_base(
 ) -> None:
     """Put the runs of base that are known into a run directory, scenario by scenario; say which, and why one is not."""
     for scenario, digest in digests.items():
-        base = [cell for cell in cells if cell.key.scenario == scenario and cell.role.is_control]
-        if any(directory.run(cell.key).result.exists for cell in base):
+        of_scenario = [cell for cell in cells if cell.key.scenario == scenario]
+        base = [cell for cell in of_scenario if cell.role.is_control]
+        if any(directory.run(cell.key).result.exists for cell in of_scenario):  # the candidate's want base beside them
             continue
         try:
             with kept.taken(digest, directory.path) as found:

@@ -32,6 +32,7 @@ from harness.rollout.sabotage import without_class
 from harness.rollout.script_calls import ELECTION
 from harness.rundir.directory import RunDirectory
 from harness.stages.arm_kafka import kafka_of, parts_of_arms
+from harness.stages.reuse_digests import files_of_java, libraries
 from harness.stages.rollout_result import ARM
 from harness.stages.rules_digest import digest_of_texts, making_digest
 from harness.stages.run import installed
@@ -163,7 +164,9 @@ def planned_rehearsal(inputs: RollInputs, name: str, baseline: Baseline | None) 
         key,
         inputs.base.java,
         others,
-        harness=digest_of_texts((making_digest(), *sorted(config.known_errors))),
+        harness=digest_of_texts(
+            (making_digest(), libraries(), *files_of_java(inputs.parts_of_base.java), *sorted(config.known_errors))
+        ),
     )
 
 

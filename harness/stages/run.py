@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from harness.base.errors import HarnessError
@@ -72,7 +73,7 @@ def run(
     _fetch_tools(cells, toolbox)
     with timed(directory, "prepare"):
         take_over(cells)
-        remove_half_rounds(cells, directory, lambda cell: _why_again(run_dir, cell) == "", reporter)
+        remove_half_rounds(cells, directory, partial(stands, run_dir), reporter)
     with noted(directory, "noise is looked up"):
         noise_of(directory)  # before the first run: it is judged by nothing that was learned from it
     with timed(directory, "run"):
@@ -99,6 +100,8 @@ def ask_again(
             replace(by_key[replace(key, repeat=key.repeat - declaration.repeats)], key=key)
             for key in find(declaration, results)
         ]
+        if find is another_round:
+            remove_half_rounds(spares, directory, partial(stands, directory.path), reporter)
         if todo := left_to_do(spares, directory.path, reporter):
             leave_alone()
             made += carry_out(todo, directory.path, min(jobs, most), reporter, f"more runs ({why})", quiet)
@@ -207,6 +210,11 @@ def _has_result(root: Path, cell: PlannedRun, reporter: Reporter) -> bool:
     if why:
         reporter.report(f"{cell.key.folder} is run again: {why}")
     return why == ""
+
+
+def stands(root: Path, cell: PlannedRun) -> bool:
+    """Whether a cell has a result below `root` that stands."""
+    return _why_again(root, cell) == ""
 
 
 def _why_again(root: Path, cell: PlannedRun) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
@@ -57,6 +58,7 @@ class Bench:
         self.busiest: Callable[[RunKey], float] = lambda _: 1.0
         self.takes: Callable[[RunKey], float] = lambda _: 1.0
         self.held_back = 0.0
+        self.stops_after: Sequence[str] = ()  # Ctrl-C comes when these have run, and no other has
         replaced = {
             "build": self.build,
             "prove": self.prove,
@@ -120,6 +122,8 @@ class Bench:
         note_comparison(RunDirectory(folder))
 
     def run(self, cells: Sequence[PlannedRun], root: Path, *_: object) -> list[RunResult]:
+        if self.stops_after:
+            cells = [cell for cell in cells if f"{cell.key.scenario} on {cell.key.arm}" in self.stops_after]
         for cell in cells:
             key, folder = cell.key, RunDirectory(root).run(cell.key)
             self.ran.append(f"{key.scenario} on {key.arm}")
@@ -137,6 +141,8 @@ class Bench:
             result = RunResult(key.scenario, key.arm, cell.role, key.repeat, shown, name, measures=measures)
             folder.seal.write(seal_of(cell, folder, result))
             folder.result.write(result)
+        if self.stops_after:
+            raise KeyboardInterrupt
         return []
 
     def measure(self, folder: Path, *_: object) -> None:
@@ -155,6 +161,22 @@ def bench(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Bench:
 
 ALL = ["turn1 on stock", "turn1 on jar", "turn2 on stock", "turn2 on jar"]
 CANDIDATE = ["turn1 on jar", "turn2 on jar"]
+
+
+def test_no_base_is_taken_over_for_a_candidate_that_has_run_already(bench: Bench) -> None:
+    """It ran in a session that was cut short, and its costs want a base beside them."""
+    bench.verify("other")
+    results = bench.toolbox.cache / "results"
+    results.rename(results.with_name("aside"))
+    bench.stops_after = ("turn1 on stock", "turn1 on jar", "turn2 on jar")
+    with pytest.raises(KeyboardInterrupt):
+        bench.verify("mine")
+    bench.stops_after = ()
+    shutil.rmtree(results, ignore_errors=True)
+    results.with_name("aside").rename(results)
+    record = bench.verify("mine")
+    assert record.reused == ()
+    assert "turn2 on stock" in bench.ran
 
 
 def test_a_second_verification_of_the_very_same_jar_runs_the_candidate_alone(bench: Bench) -> None:

@@ -235,7 +235,7 @@ def test_a_rehearsal_makes_internal_topics_small_unless_the_users_own_properties
         budget=lambda *_: 1.0,
         finalising=(),
         directory=None,
-        parts_of_base=None,
+        parts_of_base=SimpleNamespace(java=Path("/jre/bin/java")),
         base=SimpleNamespace(java="21"),
     )
     monkeypatch.setattr(rollout_inputs, "topology_of", lambda _: Topology(3, 3))
@@ -301,3 +301,26 @@ def test_a_jar_that_dies_on_load_is_the_candidate_without_one_class(tmp_path):
     with zipfile.ZipFile(torn) as read:
         assert read.namelist() == ["org/apache/kafka/raft/Other.class"]
     assert torn.read_bytes() == without_class(whole, tmp_path / "again" / whole.name).read_bytes()
+
+
+def test_a_rehearsal_is_sealed_with_the_libraries_and_the_java_that_it_ran_by(monkeypatch):
+    for name in ("_install", "_with_key", "_with_key_left", "_sabotaged"):
+        monkeypatch.setattr(rollout_inputs, name, lambda *_: Install("base", Path("x.jar"), "a" * 64, "absent"))
+    monkeypatch.setattr(rollout_inputs, "topology_of", lambda _: Topology(3, 3))
+    inputs = SimpleNamespace(
+        setup=Setup("f"),
+        plan=SimpleNamespace(topology="3+3", order=(), features={}),
+        tools=None,
+        first=(),
+        budget=lambda *_: 1.0,
+        finalising=(),
+        directory=None,
+        parts_of_base=SimpleNamespace(java=Path("/jre/bin/java")),
+        base=SimpleNamespace(java="21"),
+    )
+    sealed = {rollout_inputs.planned_rehearsal(inputs, "control", None).harness}
+    monkeypatch.setattr(rollout_inputs, "libraries", lambda: "others")
+    sealed.add(rollout_inputs.planned_rehearsal(inputs, "control", None).harness)
+    monkeypatch.setattr(rollout_inputs, "files_of_java", lambda _: ("another libjvm.so",))
+    sealed.add(rollout_inputs.planned_rehearsal(inputs, "control", None).harness)
+    assert len(sealed) == 3

@@ -107,6 +107,28 @@ def test_a_round_that_was_cut_short_is_run_again_whole_but_for_what_an_earlier_v
     assert f"{half.key.folder} is run again, beside what was cut short" in stream.getvalue()
 
 
+def test_a_second_round_of_costs_that_was_cut_short_is_run_again_whole(run_dir, ran, monkeypatch):
+    RunDirectory(run_dir).declaration.write(replace(ASKED, repeats=1, has_spares=True))
+    made, stops = [], [RunKey("turn1", "patched-on", 2)]
+
+    def run(todo, *_):
+        for cell in todo:
+            if stops and cell.key == stops[0]:
+                stops.clear()
+                raise KeyboardInterrupt
+            made.append(cell.key)
+            busy = 97.0 if (cell.key.scenario, cell.key.arm) == ("turn1", "patched-on") else 1.0
+            leave_result(run_dir, cell, measures={"observer_raft_busiest_percent": busy})
+        return []
+
+    monkeypatch.setattr(run_stage, "run_cells", run)
+    with pytest.raises(KeyboardInterrupt):
+        run_stage.run(run_dir, TOOLBOX, QUIET)
+    made.clear()
+    run_stage.run(run_dir, TOOLBOX, QUIET)
+    assert made == [RunKey("turn1", "stock", 2), RunKey("turn1", "patched-on", 2)]
+
+
 def leave_result(run_dir, cell, inputs=None, shown=(Outcome.PASSED, ""), measures=MappingProxyType({})):
     """Leave what a run of the cell leaves; with `inputs`, one that was made with something else."""
     key = cell.key

@@ -425,10 +425,11 @@ def test_an_answer_of_an_old_version_says_less_and_nothing_wrong(monkeypatch):
         ({0: 0.0, 1: 4.0, 2: 0.5, 3: 1.0}, True),
         ({0: 0.0, 1: 0.0, 2: 0.0, 3: 0.0}, False),
         ({0: 0.0, 1: 4.0, 2: 4.1, 3: 1.0}, False),
+        ({0: 0.0, 1: 4.0, 2: 3.0, 3: 3.0}, False),
         ({0: 0.0, 1: 1.9, 2: 0.1, 3: 0.1}, False),
         ({}, False),
     ],
-    ids=["so it is", "always caught up", "another too", "for a moment", "an old version"],
+    ids=["so it is", "always caught up", "another too", "all, some less", "for a moment", "an old version"],
 )
 def test_the_lag_of_a_replica_that_hangs_and_of_no_other_is_described(monkeypatch, behind, told):
     monkeypatch.setattr(quorum_descriptions, "describe", lambda *_: replace(EVERYONE, behind=behind))

@@ -145,7 +145,7 @@ class LagIsDescribed:
         behind = {each: seconds for each, seconds in said.behind.items() if each in running}
         others = max((seconds for each, seconds in behind.items() if each != node), default=NEVER)
         detail = {"leader": leader, "seconds_behind": {str(each): str(seconds) for each, seconds in behind.items()}}
-        return Sample(behind.get(node, 0.0) >= max(_BEHIND_SECONDS, others + _BEHIND_SECONDS / 2), detail)
+        return Sample(behind.get(node, 0.0) >= _BEHIND_SECONDS > others, detail)
 
 
 @condition
