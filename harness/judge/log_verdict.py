@@ -207,11 +207,18 @@ def _reason(contrast: Contrast, finding: Finding) -> Reason:
     times, were = (", ".join(map(str, runs)) for runs in (finding.candidate_runs, finding.base_runs))
     plural = "s" if len(finding.candidate_runs) > 1 else ""
     known = f" ({describe_rate(finding.stock)})" if finding.stock else ""
+    # Of a statement that both write, the counts of base are of its own words there.
+    how_often = "never so" if finding.kind is FindingKind.VALUE else f"{were} times"
     sentence = (
         f"{finding.scenario}: {contrast.candidate} logs a line at {finding.level} that no claim expects, {times} times "
-        f"in its run{plural} and {were} times on {contrast.base}{known}: {' '.join(finding.template.split())[:200]}"
+        f"in its run{plural} and {how_often} on {contrast.base}{known}: {_line_of(finding)}"
     )
     return Reason(ReasonSource.LOGS, Verdict.HOLD, CellName(finding.scenario, contrast.candidate), sentence)
+
+
+def _line_of(finding: Finding) -> str:
+    words = f" ({finding.detail})" if finding.kind is FindingKind.VALUE and finding.detail else ""
+    return f"{' '.join(finding.template.split())[:200]}{words[:200]}"
 
 
 def describe_rate(rate: StockRate) -> str:

@@ -9,9 +9,10 @@ significance, since nothing but the jar's statements can make it weigh.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 import polars as pl
 import pyarrow as pa
@@ -23,6 +24,8 @@ from harness.logs.read.blocks import LogFile, whole
 from harness.logs.read.event_counts import Reading
 from harness.logs.read.excerpts import excerpt
 from harness.logs.read.layout import compile_layout
+from harness.logs.read.library import Origins
+from harness.logs.read.statements import Library
 from harness.model.findings import Finding, FindingKind
 from harness.model.node_logs import NodeLogs
 from harness.model.runs import Evidence
@@ -52,10 +55,15 @@ class ErrorAside:
     template: str
     count: int
     place: Evidence
+    statement: str = ""
 
 
-def errors_aside(directory: RunDirectory) -> tuple[ErrorAside, ...]:
+def errors_aside(
+    directory: RunDirectory, known: Mapping[str, Library] = MappingProxyType({})
+) -> tuple[ErrorAside, ...]:
     """Return the ERROR lines of a run directory's nodes while they were stopped, and of runs that spares stand for.
+
+    `known` are the log statements of each arm's sources, to which they are traced.
 
     Of what ended by a crash that released jars have too nothing is read, since the crash is told by its ERROR.
     """
@@ -65,18 +73,25 @@ def errors_aside(directory: RunDirectory) -> tuple[ErrorAside, ...]:
     declared = [each for each in directory.results() if declaration.declares(each)]
     again = {each.key for each in beyond(declaration, declared)}
     read = (each for each in declared if not ended_by_known_crash(each))
-    return tuple(error for each in read for error in _of_run(directory.run(each.key), is_made_again=each.key in again))
+    origins = {arm: Origins(of_arm) for arm, of_arm in known.items()}
+    return tuple(
+        error
+        for each in read
+        for error in _of_run(
+            directory.run(each.key), origins.get(each.arm, Origins(Library())), is_made_again=each.key in again
+        )
+    )
 
 
-def _of_run(run: RunFolder, *, is_made_again: bool) -> Iterator[ErrorAside]:
+def _of_run(run: RunFolder, origins: Origins, *, is_made_again: bool) -> Iterator[ErrorAside]:
     for node in run.logs.read() if run.logs.exists else ():
         for file in node.files:
-            yield from _errors(run.root, shutdown_log(file), node, _AT_THE_END)
+            yield from _errors(run.root, shutdown_log(file), node, _AT_THE_END, origins)
             if is_made_again:
-                yield from _errors(run.root, file, node, _MADE_AGAIN)
+                yield from _errors(run.root, file, node, _MADE_AGAIN, origins)
 
 
-def _errors(root: Path, name: str, node: NodeLogs, when: str) -> Iterator[ErrorAside]:
+def _errors(root: Path, name: str, node: NodeLogs, when: str, origins: Origins) -> Iterator[ErrorAside]:
     """Yield what a log has at ERROR, read as logs that count are, so that the same line is the same in both."""
     if not (root / name).is_file():
         return
@@ -84,8 +99,10 @@ def _errors(root: Path, name: str, node: NodeLogs, when: str) -> Iterator[ErrorA
         content = log.read(_MOST_BYTES)
     if _ERROR.encode() not in content:
         return
-    rows = whole(pa.scalar(content, pa.binary()), LogFile(name, Reading(compile_layout(node.pattern), (), node.names)))
-    for row in rows.filter(pl.col("logger") != "", part="event", level=_ERROR).iter_rows(named=True):
+    reading = Reading(compile_layout(node.pattern), (), node.names)
+    rows = whole(pa.scalar(content, pa.binary()), LogFile(name, reading))
+    errors = rows.filter(pl.col("logger") != "", part="event", level=_ERROR)
+    for row in origins.with_origins(errors, reading).iter_rows(named=True):
         template, place = family(unordered(row["template"])), Evidence(name, row["line"] + 1, excerpt(row["excerpt"]))
         yield ErrorAside(
             node.arm,
@@ -97,6 +114,7 @@ def _errors(root: Path, name: str, node: NodeLogs, when: str) -> Iterator[ErrorA
             template,
             row["count"],
             place,
+            row["statement"],
         )
 
 
@@ -130,4 +148,5 @@ def _finding(errors: Sequence[ErrorAside]) -> Finding:
         evidence=(first.place,),
         base_runs=(0,) * len(runs),
         candidate_runs=tuple(count for _, count in sorted(runs.items())),
+        statement=first.statement,
     )

@@ -100,7 +100,7 @@ def diff_run(
     book = runs_of_record(noise) if noise else {}
     renamed = _renamed(arms, known)
     other = next((arm.build for arm in arms if arm.name in renamed), None)
-    aside = errors_aside(directory)
+    aside = errors_aside(directory, known)
     base_runs = {arm.name: runs_like(book, nodes, arm, other) for arm in arms if arm.role is Role.BASE}
     base_runs |= {arm.name: [] for arm in arms if arm.role is Role.BASE_OFF}
     own_runs = {arm.name: runs_like(book, nodes, arm) for arm in arms if arm.name in renamed}

@@ -13,6 +13,7 @@ from harness.logs.compare.template_families import family
 from harness.logs.read.blocks import LogFile, whole
 from harness.logs.read.event_counts import Reading
 from harness.logs.read.layout import compile_layout
+from harness.logs.read.library import library
 from harness.model.findings import Contrast, FindingKind
 from harness.model.node_logs import NodeLogs
 from harness.model.proof import ERROR_ADDED, Difference, Severity
@@ -161,3 +162,17 @@ def test_it_weighs_where_a_statement_of_the_candidate_writes_it_that_base_has_no
         declare("turn2", claims=(FIX,)), ran("turn2", R, R, H), replace(SOUND, differences=errors), [contrast]
     )
     assert record.verdict is verdict
+
+
+def test_an_error_of_base_s_own_is_no_added_statement_of_another_class(directory):
+    """“Unexpected error {}” of KafkaRaftClient would read like it, were it not known whose line it is."""
+    added = replace(ADDED, candidate="Unexpected error {}")
+    line = "Unexpected error handling maybeFenceReplicas"
+    logged(directory, ON, "shutdown.log", f"{STAMP} ERROR {line} (org.apache.kafka.controller.QuorumController)\n")
+    known = {arm: library("3.9.1") for arm in (STOCK, OFF, ON)}
+    verdicts = {}
+    for name, aside in (("untraced", errors_aside(directory)), ("traced", errors_aside(directory, known))):
+        contrasts = [Contrast(STOCK, arm, new_errors(STOCK, arm, aside, ())) for arm in (OFF, ON)]
+        proof = replace(SOUND, differences=(added,))
+        verdicts[name] = decide(directory.declaration.read(), directory.results(), proof, contrasts).verdict
+    assert verdicts == {"untraced": Verdict.HOLD, "traced": Verdict.SHIP}

@@ -207,7 +207,8 @@ def test_a_long_event_is_cut_where_the_reader_sees_it():
 )
 def test_in_logs_without_phases_what_ended_long_ago_is_compared_in_number_too(numbers, at_end, told):
     def line(arm, number, last_at, template="Node <n> disconnected."):
-        return dataclasses.replace(logged(arm, number, template, phase="log"), last_at=last_at)
+        is_late = last_at >= 0.9 * lengths[arm]
+        return dataclasses.replace(logged(arm, number, template, phase="log"), last_at=last_at, at_end=is_late)
 
     lengths = {"stock": 60.0, "on": 1800.0}
     counts = [line(arm, n, lengths[arm] if at_end else 5.0) for arm, n in zip(lengths, numbers, strict=True)]

@@ -140,3 +140,17 @@ def test_length_and_pauses_are_the_whole_span_and_without_long_pauses_there_are_
 def test_a_pause_longer_than_all_else_changes_no_length(at, pause):
     known = active_time(minutes_of(at))
     assert active_time(minutes_of([*at, max(at) + pause])) == ActiveTime(known.length, known.idle + pause)
+
+
+@pytest.mark.parametrize("odd", ["[1970-01-01 00:00:07,123] INFO clock not set yet (a.B)", "a rest"])
+def test_one_line_of_another_time_makes_no_start_of_two_logs_a_rate(odd):
+    first = line(-40 * DAY, "clock not set yet") if odd == "a rest" else odd
+    start = [line(at / 2, "Starting part") for at in range(30)]
+    nodes = [node("a"), node("b")]
+    logs = {
+        name: [first, *start, *(line(at, "beat") for at in range(16, end))] for name, end in (("a", 1000), ("b", 100))
+    }
+    files = {name: counted(name, lines) for name, lines in logs.items()}
+    counts = [count for each in nodes for count in counts_of(each, files)]
+    found = contrast("a", "b", counts, exposures(nodes, files)).findings
+    assert [each.template for each in found if each.template != "beat"] == []

@@ -290,3 +290,53 @@ def test_one_run_in_nine_is_enough_where_nothing_comes_and_goes_and_one_in_eight
     noise = Noise(everywhere("steady"), SECONDS)
     assert noise.is_enough(1, 8)
     assert not noise.is_enough(1, 7)
+
+
+def retries(start, stop, level="WARN"):
+    """How often each run of each arm retries in two phases, by arm and repeat."""
+    return [
+        logged(arm, repeat, "retry", number, phase=phase, level=level)
+        for arm in ARMS
+        for repeat in REPEATS
+        for phase, number in (("start", start(arm)), ("stop", stop(arm, repeat)))
+        if number
+    ]
+
+
+@pytest.mark.parametrize(("base", "candidate"), [(1, 60), (0, 60), (60, 1), (60, 0)])
+def test_what_one_arm_alone_logs_in_a_phase_is_no_more_within_the_noise_than_what_it_logs_once(base, candidate):
+    counts = [
+        replace(count, where=replace(count.where, scenario=scenario))
+        for scenario in SCENARIOS
+        for count in retries(lambda _: 200, lambda arm, _: candidate if arm == "on" else base)
+    ]
+    found = [each for each in findings([*rest(), *counts]) if each.template == "retry"]
+    assert {each.significance for each in found} == {Significance.BEYOND}
+
+
+def test_a_flood_in_one_run_and_one_phase_is_not_within_the_noise_because_another_phase_is_calmer():
+    counts = retries(
+        lambda arm: 100 if arm == "on" else 1000, lambda arm, repeat: 20_000 if (arm, repeat) == ("on", 2) else 1
+    )
+    (found,) = [each for each in findings([*rest(), *counts]) if each.template == "retry"]
+    assert found.significance is not Significance.WITHIN
+
+
+def test_what_observers_of_base_say_as_information_excuses_no_error_of_voters():
+    observers = {replace(where, node_role="observer"): length for where, length in SECONDS.items()}
+    calm = logged("stock", 1, "elected", 6, level="INFO")
+    calm = replace(calm, where=replace(calm.where, node_role="observer"))
+    counts = [*rest(), *of_on("elected", (6, 6, 6), level="ERROR"), calm]
+    found = [each for each in findings(counts, seconds=SECONDS | observers) if each.level == "ERROR"]
+    assert {each.significance for each in found} == {Significance.BEYOND}
+
+
+def test_what_floods_outside_of_all_phases_is_told_by_repeats_alone():
+    counts = [
+        logged(arm, repeat, "fetch failed", 2000 if arm == "on" else 2, scenario=scenario, phase="", level="WARN")
+        for arm in ARMS
+        for repeat in REPEATS
+        for scenario in SCENARIOS
+    ]
+    found = [each for each in findings([*rest(), *counts]) if each.template == "fetch failed"]
+    assert {each.significance for each in found} == {Significance.BEYOND}

@@ -565,3 +565,28 @@ def test_what_is_not_known_of_base_leaves_the_answer_to_the_repeats_only_where_i
     known = learned(9, scenarios=("turn1", "turn2"))
     found = judge(known, lambda _, repeat: new if repeat < 7 else (), scenarios=("turn1", "turn2"), repeats=6)
     assert only(found) in (BEYOND, UNKNOWN)
+
+
+def state(word, times, level):
+    line = logged(f"Transition to {word}", times, level)
+    return replace(line, wording="Transition to {}", values=(word,), family=f"Transition to {word}")
+
+
+def test_an_error_is_told_beside_the_same_words_as_information_though_those_are_another_value():
+    calm = [state("Follower", 1, "INFO")]
+    broken = replace(logged("Transition to Resigned", 400, "ERROR"), line=9)
+    for more in ([], [state("Resigned", 1, "INFO")]):
+        found = compare(learned(of=lambda *_: calm), [broken, *(more or calm)], base=calm)
+        assert {(each.kind, each.level) for each in found} >= {(FindingKind.NEW, "ERROR")}, more
+
+
+@pytest.mark.parametrize("phase", ["start", ""])
+def test_a_flood_in_one_run_of_several_is_told_inside_of_phases_and_outside(phase):
+    def of(numbers):
+        return lambda name, at: (
+            [logged("retry failed", numbers[at - 1], phase=phase)] * (name == "turn2" and numbers[at - 1] > 0)
+        )
+
+    known = learned(of=lambda name, at: [logged("retry failed", 28)] * (name == "turn2"))
+    (found,) = compare(known, of((85, 0, 0)), of((28, 28, 28)), repeats=3)
+    assert (found.significance, found.stock.flood) == (Significance.BEYOND, True)

@@ -58,17 +58,13 @@ class _Known:
     noise: Noise
     rates: Mapping[tuple[Place, Key], Assessment]
     stock: Stock | None
-    late: Mapping[tuple[str, int], float]
 
     def is_of_a_moment(self, pair: Pair) -> bool:
         """Whether both logged it in logs without phases and had ended that before their end, as what a start says.
 
         How long such logs go on then says nothing of it.
         """
-        return all(
-            count.where.phase == WHOLE_LOG.name and count.last_at < self.late[count.where.arm, count.where.repeat]
-            for count in (*pair.base, *pair.candidate)
-        )
+        return all(count.where.phase == WHOLE_LOG.name and not count.at_end for count in (*pair.base, *pair.candidate))
 
     def times(self, place: Place, phase: str) -> tuple[float, float]:
         """Return how long a phase was in base's runs, and in the candidate's; 0.0 where that is not known."""
@@ -110,7 +106,7 @@ def contrast(
     places = comparable(base, candidate, seconds)
     pairs = list(pairs_of(base, candidate, counts, places))
     rates = known.rates.assess(base, candidate) if known.rates else {}
-    judged_by = _Known((base, candidate), _lengths(seconds), known.noise, rates, stock, _late(counts))
+    judged_by = _Known((base, candidate), _lengths(seconds), known.noise, rates, stock)
     found = [finding for pair in pairs for finding in _findings(pair, judged_by)]
     changes = known.values.changes(base, candidate, places, stock)
     told = {change.lines for change in changes}
@@ -120,14 +116,6 @@ def contrast(
     shifts = known.shifts.find(base, candidate, known.noise.is_enough) if known.shifts else []
     found += _shifted(pairs, shifts, (base, candidate), known.noise)
     return Contrast(base, candidate, tuple(sorted(found, key=_worst_first)))
-
-
-def _late(counts: Iterable[Count]) -> dict[tuple[str, int], float]:
-    """Return when the last tenth of each run's logs begins, as far as the last events of their lines show it."""
-    times: dict[tuple[str, int], list[float]] = defaultdict(list)
-    for count in counts:
-        times[count.where.arm, count.where.repeat].append(count.last_at)
-    return {run: max(each) - (max(each) - min(each)) * _LAST_STRETCH for run, each in times.items()}
 
 
 def _lengths(seconds: Mapping[Where, float]) -> dict[Where, float]:
@@ -170,7 +158,7 @@ def _present(pair: Pair, known: _Known, kind: FindingKind, phase: str, *, of_can
     """Return what one arm alone logs, by what base's jar is known to log; by the repeats where that is nothing."""
     presence = None if known.stock is None else known.stock.new if of_candidate else known.stock.vanished
     judged = presence(pair.place, pair.key_at_its_level) if presence else None
-    assessment = settled(judged, lambda: known.noise.presence(pair.place, pair.key, *known.arms))
+    assessment = settled(judged, lambda: known.noise.presence(pair.place, pair.key_at_its_level, *known.arms))
     finding = plain_finding(pair, kind, phase, assessment, known.runs(pair.place, pair.key))
     return replace(finding, stock=judged.rate if judged else None)
 
@@ -181,7 +169,7 @@ def _more_or_fewer(pair: Pair, known: _Known) -> Finding | None:
     assessment = settled(judged, lambda: tested)
     phase = assessment.phase if assessment.significance is Significance.BEYOND else ""
     other = _other_rate(pair, known, _excess_of_both if known.is_of_a_moment(pair) else _excess)
-    if other is None and judged and judged.significance is Significance.BEYOND:
+    if other is None and assessment.significance is Significance.BEYOND:
         other = _other_rate(pair, known, _unexplained)  # in a phase that base never reached, or outside of all
     runs = known.runs(pair.place, pair.key)
     if other is None and judged and judged.rate.flood:
@@ -195,8 +183,8 @@ def _more_or_fewer(pair: Pair, known: _Known) -> Finding | None:
 
 def _flooded(pair: Pair, known: _Known, runs: tuple[tuple[int, ...], tuple[int, ...]]) -> str | None:
     """Return the phase of a flood in one run of several, beside which the sums of all hardly differ."""
-    phase, (of_base, of_candidate) = busiest(pair.candidate), (max(each, default=0) for each in runs)
-    more = of_candidate > of_base and _excess((of_base, of_candidate), known.times(pair.place, phase)) >= MIN_EVENTS
+    phase, most = busiest(pair.candidate), (max(runs[0], default=0), max(runs[1], default=0))
+    more = most[1] > most[0] and _unexplained(most, known.times(pair.place, phase)) >= MIN_EVENTS
     return phase if more else None
 
 
@@ -248,15 +236,16 @@ def _shifted(pairs: Iterable[Pair], shifts: Iterable[Shift], arms: tuple[str, st
 
 
 def _not_explained_by(changes: Iterable[ValueChange], findings: Iterable[Finding]) -> list[Finding]:
-    """Return the findings without new and vanished lines that a changed value explains."""
+    """Return the findings without new and vanished lines that a changed value explains, at the level of that."""
     explained: dict[tuple[str, ...], int] = {}
     for change in changes:
         for count in change.logged:
-            line = (change.place.scenario, change.place.node_role, visible(count.logger), excerpt(count.key))
+            place = (change.place.scenario, change.place.node_role)
+            line = (*place, visible(count.logger), excerpt(count.key), count.level)
             explained[line] = min(explained.get(line, len(_SIGNIFICANCES)), _SIGNIFICANCES.index(change.significance))
     left = []
     for finding in findings:
-        line = (finding.scenario, finding.node_kind, finding.logger, finding.template)
+        line = (finding.scenario, finding.node_kind, finding.logger, finding.template, finding.level)
         as_sure = explained.get(line, len(_SIGNIFICANCES)) <= _SIGNIFICANCES.index(finding.significance)
         if finding.kind not in (FindingKind.NEW, FindingKind.VANISHED) or not as_sure:
             left.append(finding)

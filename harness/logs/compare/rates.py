@@ -27,6 +27,7 @@ MIN_EFFECT = 1.5  # times as often
 _MOST_FALSE = 0.01
 _MOST_FALSE_APART = 0.05
 _EXCEEDING_EVENTS = 5
+_WEIGHS = {Significance.WITHIN: 0, Significance.UNKNOWN: 1, Significance.BEYOND: 2}
 _APART = 3.0  # times the widest spread of a line within an arm
 
 
@@ -38,7 +39,7 @@ class Rates:
         self._tables = tables
 
     def assess(self, base: str, candidate: str) -> dict[tuple[Place, Key], Assessment]:
-        """Return, for everything that both arms log, the phase whose rate differs most surely."""
+        """Return, for all that both arms log, the phase whose rate differs most surely; there one may log nothing."""
         from scipy import stats  # a second that nobody without repeats need wait
 
         tests = [test for place, table in self._tables.items() for test in self._tests(place, table, base, candidate)]
@@ -52,7 +53,8 @@ class Rates:
             otherwise = Significance.UNKNOWN if test.exceeds else Significance.WITHIN
             assessment = Assessment(Significance.BEYOND if beyond else otherwise, test.phase, q)
             before = best.setdefault((test.place, test.key), assessment)
-            if beyond and before.significance is not Significance.BEYOND:
+            # What a run exceeds in one phase is not within the noise because another phase differs more surely.
+            if _WEIGHS[assessment.significance] > _WEIGHS[before.significance]:
                 best[test.place, test.key] = assessment
         return best
 
@@ -60,7 +62,12 @@ class Rates:
         of_base, of_candidate = table.of(base), table.of(candidate)
         if not of_base or not of_candidate:
             return []
-        both = np.asarray(table.counts[:, of_base].any(1) & table.counts[:, of_candidate].any(1))
+        either = np.asarray(table.counts[:, [*of_base, *of_candidate]].any(1))
+        both = {
+            key
+            for (key, phase), at in table.rows.items()
+            if phase == WHOLE and table.counts[at, of_base].any() and table.counts[at, of_candidate].any()
+        }
         shifts = np.array([each[:, of_candidate].mean(1) - each[:, of_base].mean(1) for each in table.logs()])
         variances, dofs = self._spread(table)
         size = 1 / len(of_base) + 1 / len(of_candidate)
@@ -71,7 +78,6 @@ class Rates:
         apart = self._apart(table, of_base, of_candidate)
         exceeds = self._exceeds(table, of_base, of_candidate)
         warning = {(key.logger, key.family) for key, _ in table.rows if key.level in WORSE}
-        either = np.asarray(table.counts[:, [*of_base, *of_candidate]].any(1))
         levels = Counter(
             (key.logger, key.family)
             for (key, phase), at in table.rows.items()
@@ -89,7 +95,7 @@ class Rates:
                 key.level in WORSE if key.level else (key.logger, key.family) in warning,
             )
             for (key, phase), at in table.rows.items()
-            if both[at] and bool(key.level) is (levels[key.logger, key.family] > 1)
+            if key in both and either[at] and bool(key.level) is (levels[key.logger, key.family] > 1)
         ]
 
     def _exceeds(self, table: Table, of_base: list[int], of_candidate: list[int]) -> NDArray[np.bool_]:

@@ -100,7 +100,7 @@ class Stock:
         few = sorted(name for name in self._of if name not in self._runs.known)
         found = [
             f"Too few runs of base's jar are known ({LEAST_STOCK_RUNS} are enough) to tell what it logs by chance in "
-            f"{', '.join(few)}: what the candidate warns of there decides nothing."
+            f"{', '.join(few)}: what the candidate warns of there decides nothing, unless it floods every run."
         ]
         troubled = [
             "Base warned here of what no known run of it did before: what the candidate warns of in about as few runs, "
