@@ -163,8 +163,8 @@ def _refuse_empty(words: Sequence[str]) -> None:
     """Raise HarnessError for a word that is empty, as a script's variable leaves it that is not set."""
     for before, word in pairwise(("", *words)):
         option, is_given, value = word.partition("=")
-        if not word.strip() or (word.startswith("--") and is_given and not value.strip()):
-            what = option.strip() or (before if before.startswith("-") else "One word of the command")
+        if not word or (word.startswith("--") and is_given and not value):
+            what = option or (before if before.startswith("-") else "One word of the command")
             raise HarnessError(f"{what} is empty.", "Give it a value or leave it out: a variable may not be set.")
 
 

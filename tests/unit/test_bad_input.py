@@ -282,7 +282,7 @@ def test_a_value_with_which_no_node_starts_is_refused_before_any_is_started(harn
     [
         (("verify", "--kafka", ""), "--kafka is empty"),
         (("verify", "--base-kafka", "3.9.1", "--kafka="), "--kafka is empty"),
-        (("verify", "--dist", " "), "--dist is empty"),
+        (("verify", "--dist", ""), "--dist is empty"),
         (("upgrade-notes", "", "4.1.2"), "One word of the command is empty"),
     ],
 )

@@ -427,8 +427,8 @@ def test_a_jar_with_a_damaged_class_is_refused(tmp_path):
 
 
 def test_a_folder_or_nothing_is_no_jar(tmp_path):
-    for path in (tmp_path, tmp_path / "gone.jar"):
-        with pytest.raises(HarnessError, match="is not a file"):
+    for path, why in ((tmp_path, "is a folder"), (tmp_path / "gone.jar", "does not exist")):
+        with pytest.raises(HarnessError, match=why):
             check_raft_jar(path, "3.9.1")
 
 

@@ -90,14 +90,18 @@ def diff(compared, monkeypatch, capsys, tmp_path):
     return run
 
 
+def said(fail_on):
+    return ["--fail-on", fail_on] if fail_on else []
+
+
 @pytest.mark.parametrize(("fail_on", "code"), [("", 0), ("level", 0), ("new,level", 1)])
 def test_the_exit_code_is_that_of_what_was_found(diff, fail_on, code):
-    assert diff("--fail-on", fail_on)[0] == code
+    assert diff(*said(fail_on))[0] == code
 
 
 @pytest.mark.parametrize(("fail_on", "code"), [("", 0), ("level", 3), ("new,level", 1)])
 def test_nothing_found_is_no_answer_where_a_log_was_not_read(diff, fail_on, code):
-    ended, out, _ = diff("--fail-on", fail_on, base="unread")
+    ended, out, _ = diff(*said(fail_on), base="unread")
     assert ended == code
     assert "1 finding; 1 log was not read: " in out
 

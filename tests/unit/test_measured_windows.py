@@ -10,6 +10,7 @@ from still_cluster import ShutEyes, run_still, take_place_of_live_ones
 from test_executor import Deed, Looks
 
 from harness.base.errors import HarnessError
+from harness.cluster.node import NodeState
 from harness.cluster.probes import Quorum
 from harness.cluster.watch import Look, Watcher
 from harness.engine import step_runner
@@ -156,7 +157,7 @@ def test_the_watch_does_not_look_while_it_rests():
 
 
 def test_a_pause_of_looks_in_a_window_is_no_pause_of_the_quorum():
-    progress = QuorumProgress(None, SimpleNamespace(nodes={}, running=[SimpleNamespace(id=1)]))
+    progress = QuorumProgress(None, SimpleNamespace(nodes={}, running=[SimpleNamespace(id=1, state=NodeState.READY)]))
     progress.on_look(Look(0.0, Quorum(1, 2, 10, {1: 10}), {}), 0)
     progress.end_window("idle")
     progress.on_look(Look(30.0, Quorum(1, 2, 70, {1: 70}), {}), 0)

@@ -33,7 +33,7 @@ UNPROVED = Incident(IncidentKind.NOT_PROVED, "live_proof", "no answer")
 NEVER = Incident(IncidentKind.NEVER_PROVED, "live_proof", "never ready")
 OOPS = Incident(IncidentKind.HARNESS_FAILED, "", "oops")
 LACKING = Incident(IncidentKind.UNSUPPORTED, "", "no namespaces")
-GONE = Decision(Outcome.FAILED, "nothing_lost", "2 of 10 acknowledged orders are gone")
+GONE = Decision(Outcome.FAILED, "nothing_lost", "2 of 10 acknowledged orders are not found at the end")
 
 
 @pytest.mark.parametrize(
