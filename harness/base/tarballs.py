@@ -44,14 +44,10 @@ def unpack(archive: Path, into: Path, wanted: Wanted) -> tuple[PurePosixPath, ..
             ) from error
         # Of what is none at all the library lists what every method of compression had to say.
         why = "it begins as none does" if "\n" in str(error) else error
-        is_jar = archive.suffix == ".jar"
-        how = (
-            "That is a jar: a raft jar is named by --jar." if is_jar else "It is a zip: unpack it, and name the folder."
-        )
-        zipped = how if zipfile.is_zipfile(archive) else ""
-        raise HarnessError(
-            f"{archive} is not a whole tar archive: {why}.", zipped or "Download it again; compare its digest."
-        ) from error
+        hint = "Download it again; compare its digest."
+        if zipfile.is_zipfile(archive):
+            hint = "It is a zip: unpack it, and name the folder. A raft jar is named by --jar."
+        raise HarnessError(f"{archive} is not a whole tar archive: {why}.", hint) from error
 
 
 def _unpacked(archive: Path, stream: tarfile.TarFile, into: Path, wanted: Wanted) -> tuple[PurePosixPath, ...]:

@@ -62,13 +62,10 @@ def read_lock(version: str, folders: Sequence[Path] = ()) -> Lock:
             return parse_lock(path.read_bytes(), str(path), version)
     known = ", ".join(locked_versions(folders)) or "no version"
     meant = [each for each in locked_versions(folders) if each.startswith(f"{version}.")]
-    writes = (
-        f"If Kafka {version} is released, `harness lock {version}` writes one; of a build of your own compare with a "
-    )
-    raise HarnessError(
-        f"There is no lock for Kafka {version}; there are locks for: {known}.",
-        f"Did you mean {meant[-1]}?" if meant else f"{writes}release that has one (--base-kafka).",
-    )
+    hint = f"`harness lock {version}` writes one for a release; hold your own build against one by --base-kafka."
+    if meant:
+        hint = f"Did you mean {meant[-1]}?"
+    raise HarnessError(f"There is no lock for Kafka {version}; there are locks for: {known}.", hint)
 
 
 def known_pins() -> Mapping[str, Pin]:

@@ -16,8 +16,7 @@ import git
 _WHO = "Kafka patch harness"
 _WHEN = "2000-01-01T00:00:00+0000"  # commit ids depend on content alone
 
-# What git says on its way; lines of other servers begin with `remote:`.
-_OF_GIT = ("warning:", "hint:", "Cloning", "remote: Enumerating", "remote: Counting", "remote: Compressing", "From ")
+_OF_GIT = ("warning:", "hint:")  # and no progress: every command is told to be quiet
 
 T = TypeVar("T")
 

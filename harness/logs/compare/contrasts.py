@@ -26,7 +26,6 @@ from harness.logs.read.event_counts import WHOLE_LOG
 from harness.logs.read.excerpts import excerpt
 from harness.model.findings import Contrast, Finding, FindingKind, Significance, severity
 
-_LAST_STRETCH = 0.1  # of a log
 MIN_RATIO = 1.5  # of the events per second of a phase
 MIN_EVENTS = 5.0  # by which the arms differ in a phase, over the shorter of their times in it
 MOST_WORDS = 6  # of each arm that are shown of a value
