@@ -129,7 +129,7 @@ def read(nodes: Iterable[NodeLogs], texts: Texts, origins: Origins) -> dict[str,
 
 def beyond(nodes: Sequence[NodeLogs], files: Mapping[str, FileCounts]) -> list[Finding]:
     """Return what is told to be beyond the noise."""
-    counts = [count for node in nodes for count in counts_of(node, files)]
+    counts = list(counts_of(nodes, files))
     own = [count for count in counts if count.where.arm != LEARNED]
     seconds = exposures([node for node in nodes if node.arm != LEARNED], files)
     before = [run for (arm, *_), run in observe([count for count in counts if count.where.arm == LEARNED]).items()]

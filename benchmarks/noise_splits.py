@@ -110,7 +110,7 @@ def runs_of(folder: Path) -> Iterable[Run]:
                 for node in nodes
                 if (node.scenario, node.arm, node.repeat) == (result.scenario, result.arm, result.repeat)
             ]
-            counts = [count for node in own for count in counts_of(node, files)]
+            counts = list(counts_of(own, files))
             (observed,) = observe(counts).values()
             yield Run(result.scenario, counts, exposures(own, files), observed, folder.name)
 

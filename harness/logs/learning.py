@@ -35,7 +35,7 @@ def learn_runs(directory: RunDirectory, toolbox: Toolbox, progress: Progress) ->
     results = {run.key: run for run in directory.results() if run.arm in arms and run.outcome.is_decided}
     nodes = [node for node in node_logs(directory) if _key(node) in results] if results else []
     files = _cached(directory, nodes) or _counted(directory, [*arms.values()], nodes, toolbox, progress)
-    observed = observe([count for node in nodes for count in counts_of(node, files)])
+    observed = observe(list(counts_of(nodes, files)))
     return {
         _stock_run(directory, result, arms, nodes): observed[key.arm, key.scenario, key.repeat]
         for key, result in results.items()

@@ -31,7 +31,7 @@ from harness.logs.compare.renamed import (
 )
 from harness.logs.compare.template_families import family, unordered
 from harness.logs.count_cache import CachedCounts, cached_counts, run_folder
-from harness.logs.log_lengths import exposures, last_stretch
+from harness.logs.log_lengths import exposures, last_stretches
 from harness.logs.noise_book import runs_like, runs_of_record
 from harness.logs.read.event_counts import OUTSIDE, WHOLE_LOG, Reading
 from harness.logs.read.layout import compile_layout
@@ -203,7 +203,7 @@ def compare(
     known of that Kafka from before. `aside` are ERROR lines in logs that are not counted.
     """
     seconds = exposures(logs.nodes, logs.files)
-    logged = [count for node in logs.nodes for count in counts_of(node, logs.files)]
+    logged = list(counts_of(logs.nodes, logs.files))
     counts = _as_base_logs(logged, contrasts, renamed)
     progress(f"Comparing {len(counts)} template counts")
     known_runs = learned(counts, seconds)
@@ -300,14 +300,18 @@ def missing(base: str, candidate: str, seconds: Iterable[Where]) -> list[str]:
     ]
 
 
-def counts_of(node: NodeLogs, files: Mapping[str, FileCounts]) -> Iterator[Count]:
-    """Yield what a node logged, from the counts of its files; COUNTS with what `Origins` adds to each."""
+def counts_of(nodes: Sequence[NodeLogs], files: Mapping[str, FileCounts]) -> Iterator[Count]:
+    """Yield what all nodes of some runs logged, from the counts of their files; COUNTS with what `Origins` adds."""
+    for node, late in zip(nodes, last_stretches(nodes, files), strict=True):
+        yield from _counts_of(node, files, late)
+
+
+def _counts_of(node: NodeLogs, files: Mapping[str, FileCounts], late: float) -> Iterator[Count]:
     starts = {phase.name: phase.start for phase in node.phases if phase != WHOLE_LOG}
     places = {
         name: Where(node.arm, node.scenario, node.node_role, name, node.repeat)
         for name in (OUTSIDE, *(phase.name for phase in node.phases))
     }
-    late = last_stretch(node, files)
     for name in node.files:
         for row in files[name].counts.iter_rows(named=True):
             start, first_at, last_at = starts.get(row["phase"]), *((row[each] or 0) / 1000 for each in _TIMES)

@@ -75,11 +75,16 @@ def _is_kafkas(file: str) -> bool:
 
 def _together(totals: Sequence[FileTotal]) -> float:
     """Return how long a process is that wrote some files: no longer than the time that these cover."""
+    return min(sum(map(_length, totals)), _covered(totals))
+
+
+def _covered(totals: Sequence[FileTotal]) -> float:
+    """Return for how long at least one of some files has events."""
     covered, end = 0.0, -inf
     for total in sorted(totals, key=lambda each: each.first_at):
         covered += max(total.last_at - max(total.first_at, end), 0.0)
         end = max(end, total.last_at)
-    return min(sum(map(_length, totals)), covered)
+    return covered
 
 
 def _length(total: FileTotal) -> float:
@@ -87,20 +92,35 @@ def _length(total: FileTotal) -> float:
     return total.active or (0.0 if total.idle else total.last_at - total.first_at)
 
 
-def last_stretch(node: NodeLogs, files: Mapping[str, FileCounts]) -> float:
-    """Return when the last stretch of a run begins: its last tenth, but no more than the last third of its last phase.
+def last_stretches(nodes: Sequence[NodeLogs], files: Mapping[str, FileCounts]) -> list[float]:
+    """Return for each node when the last stretch of its run begins: its last tenth, or the last third of its last phase.
 
-    Logs from anywhere end with their file.
+    The shorter of these counts. Logs from anywhere end when the last of their run does: the older part of a log that
+    was rotated is no end.
     """
-    totals = [files[name].total for name in node.files]
-    own = [_bounded(phase, totals) if phase == WHOLE_LOG else phase for phase in node.phases]
-    if not own:
+    of_run: dict[tuple[str, str, int], list[FileTotal]] = defaultdict(list)
+    for node in nodes:
+        of_run[_run(node)] += [files[name].total for name in node.files]
+    bounds = {run: _bounds(totals) for run, totals in of_run.items()}
+    return [
+        _last_stretch([bounds[_run(node)] if each == WHOLE_LOG else each for each in node.phases]) for node in nodes
+    ]
+
+
+def _run(node: NodeLogs) -> tuple[str, str, int]:
+    return node.arm, node.scenario, node.repeat
+
+
+def _last_stretch(phases: Sequence[PhaseSpan]) -> float:
+    if not phases:
         return inf
-    last = max(own, key=lambda phase: phase.end)
-    whole = last.end - min(phase.start for phase in own)
+    last = max(phases, key=lambda phase: phase.end)
+    whole = last.end - min(phase.start for phase in phases)
     return last.end - min(whole / 10, (last.end - last.start) / 3)
 
 
-def _bounded(phase: PhaseSpan, totals: Iterable[FileTotal]) -> PhaseSpan:
-    last = max(totals, key=lambda total: total.last_at)
-    return replace(phase, start=last.last_at - _length(last), end=last.last_at)
+def _bounds(totals: Sequence[FileTotal]) -> PhaseSpan:
+    """Return when a run's logs begin and end, without the pauses that do not count."""
+    spans = [replace(total, first_at=total.last_at - _length(total)) for total in totals]
+    end = max((total.last_at for total in spans), default=0.0)
+    return replace(WHOLE_LOG, start=end - _covered(spans), end=end)

@@ -22,7 +22,7 @@ def counted(phase, first, last, phases=PHASES):
     )
     total = FileTotal("f.log", "", first_at=100.0, last_at=200.0)
     node = NodeLogs("turn2", "stock", 1, 3, "voter", ("f.log",), "", phases, roles={"stop": "leader"})
-    (count,) = counts_of(node, {"f.log": FileCounts(table, total, ())})
+    (count,) = counts_of([node], {"f.log": FileCounts(table, total, ())})
     return count
 
 

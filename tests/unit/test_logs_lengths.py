@@ -46,7 +46,7 @@ def node(arm: str) -> NodeLogs:
 
 def findings(a: list[str], b: list[str]):
     nodes, files = [node("a"), node("b")], {"a": counted("a", a), "b": counted("b", b)}
-    counts = [count for each in nodes for count in counts_of(each, files)]
+    counts = list(counts_of(nodes, files))
     found = contrast("a", "b", counts, exposures(nodes, files)).findings
     return [(each.kind, each.level, each.base_count, each.candidate_count) for each in found]
 
@@ -151,6 +151,17 @@ def test_one_line_of_another_time_makes_no_start_of_two_logs_a_rate(odd):
         name: [first, *start, *(line(at, "beat") for at in range(16, end))] for name, end in (("a", 1000), ("b", 100))
     }
     files = {name: counted(name, lines) for name, lines in logs.items()}
-    counts = [count for each in nodes for count in counts_of(each, files)]
+    counts = list(counts_of(nodes, files))
     found = contrast("a", "b", counts, exposures(nodes, files)).findings
+    assert [each.template for each in found if each.template != "beat"] == []
+
+
+def test_what_a_start_logs_is_no_rate_where_the_log_was_rotated_in_the_middle_of_it():
+    def parts(arm: str, end: int) -> dict[str, FileCounts]:
+        lines = [*(line(at / 2, "Starting part") for at in range(30)), *(line(at, "beat") for at in range(16, end))]
+        return {name: counted(name, part) for name, part in ((f"{arm}.1", lines[:25]), (arm, lines[25:]))}
+
+    files = parts("a", 1000) | parts("b", 100)
+    nodes = [replace(node(name[0]), files=(name,), node=number) for number, name in enumerate(files)]
+    found = contrast("a", "b", list(counts_of(nodes, files)), exposures(nodes, files)).findings
     assert [each.template for each in found if each.template != "beat"] == []
