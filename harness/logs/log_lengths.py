@@ -93,9 +93,9 @@ def _length(total: FileTotal) -> float:
 
 
 def last_stretches(nodes: Sequence[NodeLogs], files: Mapping[str, FileCounts]) -> list[float]:
-    """Return for each node when the last stretch of its run begins: its last tenth, or the last third of its last phase.
+    """Return for each node when its run's last stretch begins: the last tenth, but no more of its last phase than a third.
 
-    The shorter of these counts. Logs from anywhere end when the last of their run does: the older part of a log that
+    Logs from anywhere end when the last of their run does: the older part of a log that
     was rotated is no end.
     """
     of_run: dict[tuple[str, str, int], list[FileTotal]] = defaultdict(list)
