@@ -93,10 +93,9 @@ def _length(total: FileTotal) -> float:
 
 
 def last_stretches(nodes: Sequence[NodeLogs], files: Mapping[str, FileCounts]) -> list[float]:
-    """Return for each node when its run's last stretch begins: the last tenth, but no more of its last phase than a third.
+    """Return for each node when its run's last stretch begins: its last tenth, at most a third of its last phase.
 
-    Logs from anywhere end when the last of their run does: the older part of a log that
-    was rotated is no end.
+    Logs from anywhere end when the last of their run does: the older part of a log that was rotated is no end.
     """
     of_run: dict[tuple[str, str, int], list[FileTotal]] = defaultdict(list)
     for node in nodes:
