@@ -15,6 +15,7 @@ from harness.base.ending import end_if_asked
 from harness.base.text import visible
 
 _REPORT_EVERY_SECONDS = 10.0
+_SOON_SECONDS = 3.0  # downloads that come within this time are told once, when they have come
 
 
 def duration(seconds: float) -> str:
@@ -92,12 +93,13 @@ class DownloadBar:
             transient=True,
         )
         self._task: TaskID | None = None
+        self._began, self._said = time.monotonic(), False
 
     def __enter__(self) -> DownloadBar:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._task is not None:
+        if self._console.is_terminal and self._task is not None:
             self._bar.stop()
         if self._files:
             size = sum(total for _, total in self._files.values()) / 1e6
@@ -111,9 +113,13 @@ class DownloadBar:
             if self._task is None:
                 if self._console.is_terminal:
                     self._bar.start()
-                else:
-                    self._console.print("  downloading jars …")
-                self._task = self._bar.add_task("")
+                self._task, self._began = self._bar.add_task(""), time.monotonic()
             self._files[name] = (done, total)
             came, size = (sum(column) for column in zip(*self._files.values(), strict=True))
             self._bar.update(self._task, description=name, completed=came, total=size)
+            self._say_once_that_it_lasts()
+
+    def _say_once_that_it_lasts(self) -> None:
+        if not (self._said or self._console.is_terminal or time.monotonic() - self._began < _SOON_SECONDS):
+            self._console.print(Text("  downloading jars …", style="dim"))
+            self._said = True

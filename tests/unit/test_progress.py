@@ -29,8 +29,18 @@ def test_downloads_are_summed_up_once_and_not_at_all_when_all_is_cached():
         with reporter.downloads():
             pass
 
-    assert plain(some).splitlines()[-1] == "  1 file downloaded, 2 MB"
+    assert plain(some) == "  1 file downloaded, 2 MB\n"
     assert plain(none) == ""
+
+
+def test_downloads_that_take_long_are_told_while_they_come(monkeypatch):
+    def slow(reporter):
+        with reporter.downloads() as bar:
+            for part in (1, 2, 3):
+                monkeypatch.setattr("time.monotonic", lambda now=part * 10.0: now)
+                bar.advance("a.jar", part * 1_000_000, 3_000_000)
+
+    assert plain(slow) == "  downloading jars …\n  1 file downloaded, 3 MB\n"
 
 
 def test_what_is_less_than_a_megabyte_is_not_called_none():
