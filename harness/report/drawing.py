@@ -23,7 +23,7 @@ AXIS = 24.0
 STRIPS_HEAD = 18.0
 _LABEL_ROOM = 90.0
 _CHARACTER = 6.4
-_MARK_ROWS = 3
+_MARK_ROWS, _MOST_MARK_ROWS = 3, 7  # more only where marks would lie on each other
 _TICKS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600)
 _MOST_TICKS = 12
 _MOST_POINTS = 240
@@ -221,10 +221,13 @@ def _marks(steps: Sequence[Step], scale: Scale) -> tuple[tuple[MarkBox, ...], in
     """Number the steps and put each into the first row that is free there; return them and the rows used."""
     rows: list[list[tuple[int, Step]]] = [[] for _ in range(min(_MARK_ROWS, len(steps)))]
     for number, step in enumerate(steps):  # in turns, so that each has as much room behind it as can be
-        first = rows[number % len(rows)]
         ends = [scale.x(row[-1][1].start) if row else float("-inf") for row in rows]
-        free = not first or scale.x(step.start) - scale.x(first[-1][1].start) >= MARK_GAP
-        (first if free else rows[ends.index(min(ends))]).append((number + 1, step))
+        latest_free = scale.x(step.start) - MARK_GAP
+        if min(ends) > latest_free and len(rows) < _MOST_MARK_ROWS:
+            rows.append([(number + 1, step)])
+            continue
+        turn = number % _MARK_ROWS % len(rows)
+        rows[turn if ends[turn] <= latest_free else ends.index(min(ends))].append((number + 1, step))
     marks = [mark for row, listed in enumerate(rows) for mark in _row_of_marks(listed, row, scale)]
     return tuple(sorted(marks, key=lambda mark: mark.number)), len(rows)
 

@@ -192,7 +192,7 @@ def _noticed(found: RolloutVerdict) -> tuple[str, ...]:
     known = ", and what base's own roll writes is known" if any(each.name == CONTROL for each in passed) else ""
     return (
         f"A node that crashes, or a cluster that does not heal: {counted(len(turns), 'turn')}, {checks} {_CHECKS}.",
-        *([f"Something acknowledged that is gone: {promised} were looked for at the end{unread}."] if promised else []),
+        *([f"Something acknowledged that is gone: {promised:,} were looked for at the end{unread}."] if promised else []),
         *([f"A client that waits too long: {min(budgets):.0f} s were allowed."] if budgets else []),
         f"A new ERROR line: those of every node were read{known}.",
         *(["A jar that dies on load: one was installed, and stopped the roll."] if dies else []),
@@ -239,14 +239,14 @@ def _lost(rehearsals: Sequence[Rehearsal]) -> str:
     """Return what became of everything that clients were promised."""
     promised, unread = promised_by(rehearsals)
     lost = sum(each.lost for each in rehearsals)
-    return f"{lost} of {promised} acknowledged lost{unread}" if promised else f"none reported{unread}"
+    return f"{lost:,} of {promised:,} acknowledged lost{unread}" if promised else f"none reported{unread}"
 
 
 def promised_by(rehearsals: Sequence[Rehearsal]) -> tuple[int, str]:
     """Return how much that clients were promised was looked for, and in words how much could not be."""
     binding = [client for each in rehearsals for client in each.clients if client.binding]
     unread = sum(client.acknowledged for client in binding if client.unread)
-    return sum(each.acknowledged for each in binding) - unread, f", {unread} could not be checked" if unread else ""
+    return sum(each.acknowledged for each in binding) - unread, f", {unread:,} could not be checked" if unread else ""
 
 
 def _is_odd(client: ClientReport) -> bool:

@@ -131,13 +131,14 @@ def test_everything_is_drawn_inside_the_picture() -> None:
     assert all(drawing.lanes[3].y <= y <= drawing.axis_y for _, y in points)
 
 
-def test_numbers_of_steps_close_in_time_do_not_cover_each_other() -> None:
+@pytest.mark.parametrize("steps", [3, 6])
+def test_numbers_of_steps_close_in_time_do_not_cover_each_other(steps: int) -> None:
     writer = JournalWriter()
-    for t in (1.0, 1.05, 1.1):
-        writer.step(t, t, "expect", f"at {t}", "met")
+    for step in range(steps):
+        writer.step(1 + step / 20, 1 + step / 20, "expect", f"step {step}", "met")
     marks = draw(RunStory(drawn_from(writer, 60))).marks
-    assert len({mark.y for mark in marks}) == 3
-    assert marks[2].x - marks[0].x < MARK_GAP
+    assert len({mark.y for mark in marks}) == steps
+    assert marks[-1].x - marks[0].x < MARK_GAP
 
 
 @pytest.mark.parametrize(("seconds", "labels"), [(100, ["leads epoch 7"]), (16, ["epoch 7"]), (4, ["7"]), (0.5, [""])])
