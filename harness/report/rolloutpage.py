@@ -185,6 +185,7 @@ def _noticed(found: RolloutVerdict) -> tuple[str, ...]:
     if not turns:
         return ()
     promised, unread = promised_by(found.rehearsals)
+    looked_for = f"{promised:,} were looked for at the end{unread}"
     budgets = [each.budget_seconds for each in found.rehearsals if each.budget_seconds]
     checks = sum(len(turn.before) + len(turn.after) for turn in turns)
     passed = [each for each in found.rehearsals if outcome_of(each) is RolloutOutcome.PASSED]
@@ -192,7 +193,7 @@ def _noticed(found: RolloutVerdict) -> tuple[str, ...]:
     known = ", and what base's own roll writes is known" if any(each.name == CONTROL for each in passed) else ""
     return (
         f"A node that crashes, or a cluster that does not heal: {counted(len(turns), 'turn')}, {checks} {_CHECKS}.",
-        *([f"Something acknowledged that is gone: {promised:,} were looked for at the end{unread}."] if promised else []),
+        *([f"Something acknowledged that is gone: {looked_for}."] if promised else []),
         *([f"A client that waits too long: {min(budgets):.0f} s were allowed."] if budgets else []),
         f"A new ERROR line: those of every node were read{known}.",
         *(["A jar that dies on load: one was installed, and stopped the roll."] if dies else []),

@@ -123,7 +123,7 @@ def test_the_card_says_what_speaks_against_the_answer_and_the_page_what_was_noti
     assert "Strongest reason against PASSED" in shown
     assert "dies-on-load was not rehearsed." in shown
     assert "<li>dies-on-load: Is it?</li>" in shown
-    assert "Something acknowledged that is gone: 1800 were looked for at the end." in shown
+    assert "Something acknowledged that is gone: 1,800 were looked for at the end." in shown
     assert '<code class="command">harness rollout --jar x.jar</code>' in shown
 
 
