@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from pathlib import Path
 
 from harness.base.text import visible
 
@@ -12,14 +13,14 @@ class HarnessError(Exception):
     """A usage or harness error, in one or two sentences; the command line prints it and exits 2.
 
     The message says what, where and why; `hint` says what to do now. Both may quote what others wrote (a jar's
-    entry names, a compiler's output), so that control characters and the like are shown as escapes. `keeps` is
-    true when the hint points at a file in the run directory, which must then not be tidied away.
+    entry names, a compiler's output), so that control characters and the like are shown as escapes. `kept` is a file
+    that the hint points at: it alone is left of a run directory that nobody can go on with.
     """
 
-    def __init__(self, message: str, hint: str = "", *, keeps: bool = False) -> None:
+    def __init__(self, message: str, hint: str = "", *, kept: Path | None = None) -> None:
         self.message = visible(message)
         self.hint = visible(hint)
-        self.keeps = keeps
+        self.kept = kept
         super().__init__(self.message)
 
     def __str__(self) -> str:

@@ -17,8 +17,11 @@ _MOST_BYTES = 50 * 2**20  # the released jar has 0.3 MB
 _MOST_CLASSES = 3000  # and some hundred classes; who calls whom is held in memory for each of them
 
 
-def check_raft_jar(path: Path, version: str) -> None:
-    """Raise HarnessError unless `path` is a whole raft jar of this Kafka version, or of its release line."""
+def check_raft_jar(path: Path, version: str, place: Path | None = None) -> None:
+    """Raise HarnessError unless `path` is a whole raft jar of this Kafka version, or of its release line.
+
+    Where the jar is to run in a Kafka that somebody has, that lies at `place`.
+    """
     if path.is_dir():
         raise HarnessError(f"{path} is a folder.", "Name a kafka-raft jar; a whole Kafka is named by --dist.")
     if not path.is_file():
@@ -31,7 +34,7 @@ def check_raft_jar(path: Path, version: str) -> None:
         )
     with open_archive(path) as archive:
         _check_content(archive, path)
-    _check_version(path, version)
+    _check_version(path, version, place)
 
 
 def other_release(jar: Path, version: str) -> str:
@@ -62,12 +65,13 @@ def _check_content(archive: ZipFile, path: Path) -> None:
         read_entry(archive, name)  # every byte is read, so that damage shows here and not in a node
 
 
-def _check_version(path: Path, version: str) -> None:
+def _check_version(path: Path, version: str, place: Path | None) -> None:
     found = jar_version(path)
     if not found or not same_line(found, version):
         claim = f"is of Kafka {found}" if found else "names its Kafka version neither inside nor in its file name"
         release = release_of(found)
         its_own = f"name its release by --kafka {release}" if release in locked_versions() else "name its Kafka"
+        its_own = "name a Kafka of that line in place of this one" if place else its_own
         raise HarnessError(
             f"{path} {claim}, but the nodes run Kafka {version}.",
             f"A raft jar runs with its own release line only: {its_own}, or another jar.",

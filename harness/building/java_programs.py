@@ -11,9 +11,9 @@ from pathlib import Path
 
 from harness.base.errors import HarnessError
 from harness.base.files import move_folder
+from harness.base.java_failures import failure_in
 from harness.base.locks import scratch
 from harness.base.processes import bare_environment, run
-from harness.base.text import visible
 from harness.building.compiling import Builder, first_errors
 from harness.toolbox.java import JavaRuntime
 
@@ -70,10 +70,3 @@ def answer_of(
     if done.returncode != 0:
         raise NoAnswer(failure_in(done.stderr))
     return done.stdout
-
-
-def failure_in(stderr: str) -> str:
-    """Return the sentence of a Java stack trace that says why: the innermost cause."""
-    lines = [line.strip() for line in stderr.splitlines() if line.strip()]
-    causes = [line for line in lines if line.startswith(("Exception in", "Caused by:", "Error:"))]
-    return visible((causes or lines or ["it said nothing"])[-1][:300])

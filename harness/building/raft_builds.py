@@ -74,15 +74,16 @@ def build_series(bench: Bench, tools: Toolchain, name: str, source: Source, seri
         compiled = tools.builder.compile(
             tree.path, source_files(tree.path), tools.released.others, classes, tools.target
         )
-        keep_sources(tree.path, folder)
         log = _log(tree, series, tools.builder, compiled)
         if not compiled.succeeded:
             write_text(folder.log, log)
+            errors = first_errors(compiled.output).replace(f"{tree.path}/", "")
             raise CompileError(
-                f"{tools.builder.label} cannot compile the build {name}: {first_errors(compiled.output)}.",
-                f"All of its output is in {folder.log}.",
-                keeps=True,
+                f"{tools.builder.label} cannot compile {tree.description}{', patched' if series else ''}:\n{errors}",
+                f"Mend these sources, or name others. All of its output is in {folder.log}.",
+                kept=folder.log,
             )
+        keep_sources(tree.path, folder)
         jar = Path(scratch) / "raft.jar"
         write_jar({**resources_of(tools.released.raft_jar), **classes_in(classes)}, jar)
         made = _JarOrigin(

@@ -18,6 +18,7 @@ import typer
 from rich.console import Console
 
 from harness.base.errors import HarnessError
+from harness.base.files import write_bytes
 from harness.base.locks import MARKER, owned, scratch, sweep
 from harness.base.paths import nearest_existing
 from harness.base.progress import Reporter
@@ -325,8 +326,12 @@ def fresh_run_dir(out: Path | None, command: str, request: Request | None = None
             RunDirectory(folder).request.write(request)
         yield folder
     except BaseException as error:
-        if not RunDirectory(folder).declaration.exists and not (isinstance(error, HarnessError) and error.keeps):
+        if not RunDirectory(folder).declaration.exists:
+            kept = error.kept if isinstance(error, HarnessError) else None
+            text = kept.read_bytes() if kept else b""
             _take_away(folder, there)
+            if kept:
+                write_bytes(kept, text)
         raise
 
 

@@ -25,6 +25,7 @@ from kio.static.primitive import i16, u16
 
 from harness.base.errors import HarnessError
 from harness.base.files import move_folder
+from harness.base.java_failures import failure_in
 from harness.base.kafka_id import kafka_id
 from harness.base.locks import scratch
 from harness.base.processes import bare_environment, run
@@ -35,6 +36,10 @@ _SNAPSHOT = f"{METADATA_LOG}/00000000000000000000-0000000000.checkpoint"
 _BOOTSTRAP = "bootstrap.checkpoint"
 _VOTERS_RECORD_KEY = bytes([0, 0, 0, 6])  # version 0, ControlRecordType.KRAFT_VOTERS
 _FORMAT_TIMEOUT_SECONDS = 60
+
+
+class NoStartError(HarnessError):
+    """A Kafka of which no node comes up. The message is what is said of it, without its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +72,7 @@ def new_uuid() -> uuid.UUID:
 def make_template(java: Path, class_path: Sequence[Path], tool: str, into: Path) -> None:
     """Have StorageTool (main class `tool`) format one voter's directory, and keep it as the template.
 
-    Two harnesses may do it at once. Raises HarnessError with the tool's last line when it fails.
+    Two harnesses may do it at once. Raises NoStartError when the tool fails.
     """
     with scratch(into.parent) as folder:
         directory = folder / "template"
@@ -106,14 +111,8 @@ def format_with_storage_tool(
     finally:
         properties.unlink()
     if done.returncode != 0:
-        raise HarnessError(
-            f"Kafka's StorageTool could not format a node (exit {done.returncode}): {_last_line(done)}",
-            "Check that this Kafka is complete (--dist, --base-dist) and of the version it says.",
-        )
-
-
-def _last_line(done: subprocess.CompletedProcess[str]) -> str:
-    return " ".join((done.stdout + done.stderr).split())[-400:]
+        cause = failure_in(f"{done.stdout}\n{done.stderr}")
+        raise NoStartError(f"its StorageTool cannot format a node (exit {done.returncode}): {cause}.")
 
 
 def format_from_template(

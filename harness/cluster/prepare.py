@@ -7,15 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from harness.base.errors import HarnessError
-from harness.base.tails import last_line
+from harness.base.java_failures import failure_in
+from harness.base.tails import tail
 from harness.base.waiting import wait_until
 from harness.cluster import jvm
 from harness.cluster.cluster import Cluster
-from harness.cluster.formatting import make_template
+from harness.cluster.formatting import NoStartError, make_template
 from harness.cluster.install import Install, NodeKafka
 from harness.cluster.loopback import Loopback
-from harness.cluster.node import Launch, NodeState
+from harness.cluster.node import Launch, Node, NodeState
 from harness.cluster.topology import Topology
 from harness.kafka.release_lines import Line, Mode
 from harness.model.setup import Profile
@@ -69,7 +69,7 @@ def make_node_parts(
 ) -> NodeParts:
     """Make or find the template, where the line has one, and for the fast profile the class archive.
 
-    Raises HarnessError.
+    Raises HarnessError, NoStartError for a Kafka that does not start.
     """
     jars = tuple(class_path)
     key = jvm.archive_key(java, (*jars, stock_raft_jar), profile)
@@ -96,18 +96,27 @@ def _write_archive(node_parts: NodeParts, stock_raft_jar: Path, archive: Path) -
         launch, stock = replace(node_parts.launch({}), extra_flags=learn), Install("stock", stock_raft_jar, "", "")
         with Cluster(one, Path(folder), launch, stock, node_parts.template, lambda _: None) as cluster:
             cluster.start(cluster.nodes)
-            if not wait_until(lambda: _all_ready(cluster), _TRAINING_SECONDS):
-                raise HarnessError(
-                    "A stock node did not come up while its class list was recorded: "
-                    f"{last_line(cluster.nodes[0].output_file) or 'no output'}",
-                    "Run `harness doctor`; see whether the Java runtime fits this Kafka version.",
-                )
+            wait_until(lambda: _is_decided(cluster), _TRAINING_SECONDS)
+            if dead := next((node for node in cluster.nodes.values() if node.state is NodeState.DIED), None):
+                raise NoStartError(f"a node ends while it starts: {failure_in(_said(dead))}.")
+            if not _all_ready(cluster):
+                raise NoStartError(f"a node is not up within {_TRAINING_SECONDS:.0f} s.")
             for node in cluster.nodes.values():
                 node.stop()
         flags = jvm.flags(node_parts.profile, node_parts.line, None)
         jvm.dump_archive(node_parts.java, node_parts.class_path, class_list, archive, flags)
 
 
-def _all_ready(cluster: Cluster) -> bool:
+def _is_decided(cluster: Cluster) -> bool:
     cluster.look()
+    return _all_ready(cluster) or any(node.state is NodeState.DIED for node in cluster.nodes.values())
+
+
+def _all_ready(cluster: Cluster) -> bool:
     return all(node.state is NodeState.READY for node in cluster.nodes.values())
+
+
+def _said(node: Node) -> str:
+    """Return the end of what a node logged and printed."""
+    lines = [line for path in (node.log_file, node.output_file) if path.is_file() for line in tail(path)[1]]
+    return b"\n".join(lines).decode("utf-8", "replace")

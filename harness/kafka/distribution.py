@@ -82,6 +82,12 @@ def distribution_at(place: Path, cache: Path) -> Distribution:
     return _of_archive(_unpacked(place, cache / "distributions"), place)
 
 
+def forget_unpacked(kafka: Distribution, place: Path) -> None:
+    """Remove what was unpacked from an archive that turned out to be no whole Kafka."""
+    if place.is_file():
+        shutil.rmtree(kafka.raft_jar.parent.parent, ignore_errors=True)
+
+
 def _of_archive(folder: Path, archive: Path) -> Distribution:
     """Return the Kafka that was unpacked from an archive. Raises HarnessError, about the archive, when it is none."""
     try:

@@ -50,7 +50,7 @@ class GitSource:
         _check_no_links(repository)
         commit = head(repository)
         # A branch moves; and whoever names one may think that all of it is tested.
-        story = f"{self.ref} of {_without_password(self.url)}, commit {commit[:12]}, of which the raft module was built"
+        story = f"the raft module of {self.ref} of {_without_password(self.url)}, commit {commit[:12]}"
         return SourceTree(into, kafka_version(into, f"{self.ref} of {_without_password(self.url)}"), commit, story)
 
 

@@ -149,8 +149,8 @@ def check_mode(line: Line, mode: Mode) -> None:
         started = f"starts them in mode {' and '.join(line.modes)}" if line.modes else "starts none of them"
         raise HarnessError(
             f"Nodes of Kafka {line.name} cannot be run in mode {mode}: the harness {started}.",
-            f"Name a Kafka of a line that has mode {mode} (docs/release-lines.md), or scenarios of a mode that it "
-            "has (`harness verify`). Its jars can be proved all the same (`harness prove`).",
+            f"Name a Kafka of a line that has mode {mode} (docs/release-lines.md), or a suite or scenarios of a mode "
+            "that it has (--suite, --scenario).",
         )
 
 

@@ -28,7 +28,7 @@ from harness.rundir.directory import RunDirectory
 from harness.scenario.plan import Scenario
 from harness.scenario.registry import load_all
 from harness.scenario.stock import PASSED
-from harness.stages.arm_kafka import kafka_of
+from harness.stages.arm_kafka import kafka_of, parts_of_arms
 from harness.stages.candidate_kind import recognised
 from harness.stages.claimed_scenarios import check_claimed_scenarios
 from harness.stages.inputs import Inputs, read_inputs, what_lacks
@@ -70,6 +70,8 @@ def build(run_dir: Path, toolbox: Toolbox, reporter: Reporter, *, nodes: bool = 
     for made in pair:
         reporter.report(f"{made.name}: {made.builder}, sha256 {made.jar_sha256[:12]}…, in Kafka {made.kafka.version}")
     check_flag(pair[1], inputs.setup.claims)
+    if said := flag_is_unknown(pair[1], inputs.setup.claims):
+        reporter.report(said)
     for warning in _strange_keys(directory, inputs, pair, toolbox, reporter):
         reporter.report(warning)
     flag = ClaimedFlag(inputs.claims.flag, inputs.claims.flag_default == "true")
@@ -79,8 +81,13 @@ def build(run_dir: Path, toolbox: Toolbox, reporter: Reporter, *, nodes: bool = 
     settings = {arm.name: settings_of(arm, flag) for arm in arms}
     directory.setup.write(replace(inputs.setup, settings=settings))
     declared = _declaration(request, inputs, _scenarios(directory, inputs, pair, toolbox, reporter), arms, began)
-    directory.declaration.write(watch.add_to(declared, "build"))
+    declared = watch.add_to(declared, "build")
     note(directory, watch, TimeKind.STAGE, "build", watch.cpu_seconds)
+    if nodes:  # a Kafka of which no node starts is refused before anything is proved of it, and nothing is left of that
+        watch = Stopwatch()
+        parts_of_arms(arms, request, toolbox, reporter.report)
+        declared = watch.add_to(declared, "prepare")
+    directory.declaration.write(declared)
 
 
 def _versions(sides: Sides) -> tuple[str, str]:
@@ -105,6 +112,16 @@ def check_flag(candidate: Build, claims: str) -> None:
             f"{candidate.kafka.label} does not know the flag {candidate.flag.key}, which {claims} is about.",
             "Leave out --claims, or name a Kafka, a jar or a series that has the flag.",
         )
+
+
+def flag_is_unknown(candidate: Build, claims: str) -> str:
+    """Return in words that the candidate does not know the flag that the claims are about; else nothing."""
+    if not candidate.flag.key or candidate.flag.known:
+        return ""
+    return (
+        f"{candidate.name} does not know the flag {candidate.flag.key}, which {claims} is about: "
+        "there is no arm with the flag off, and the claims count as for a flag that does nothing"
+    )
 
 
 def _strange_keys(

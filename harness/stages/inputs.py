@@ -12,7 +12,7 @@ from harness.building.builders.base import check_builder
 from harness.building.given import check_raft_jar
 from harness.cluster.config import load_overlay
 from harness.kafka.completeness import check_whole, in_two_versions, lacking_others
-from harness.kafka.distribution import Distribution, distribution_at
+from harness.kafka.distribution import Distribution, distribution_at, forget_unpacked
 from harness.kafka.lock import checked_version
 from harness.kafka.release_lines import Mode, line_of
 from harness.kafka.series import series_folder, series_folders
@@ -62,7 +62,7 @@ def read_inputs(request: Request, toolbox: Toolbox) -> Inputs:
     file = _claims_file(request, candidate)
     for side in (sides.base, candidate):
         if side.jar:
-            check_raft_jar(side.jar, side.version)
+            check_raft_jar(side.jar, side.version, side.place)
         elif side.series and _is_patched(side):
             series_folder(side.version, side.series)
     claims, setup = _claims_and_setup(request, file)
@@ -109,7 +109,11 @@ def _oddities(place: Path, kafka: Distribution) -> Iterator[str]:
 def _release_at(place: Path, toolbox: Toolbox) -> str:
     """Return the release of the whole Kafka at a place. Raises HarnessError when it is none."""
     kafka = distribution_at(place, toolbox.cache)
-    check_whole(kafka, place)
+    try:
+        check_whole(kafka, place)
+    except HarnessError:
+        forget_unpacked(kafka, place)
+        raise
     return release_of(kafka.version)
 
 

@@ -69,7 +69,6 @@ def shrink(run_dir: Path, scenario: str, arm: str, toolbox: Toolbox, reporter: R
             f"{scenario} did not fail by {failed.expectation} again on {arm}: it {again.label}.",
             "What fails now and then cannot be made smaller: harness verify --repeats says how often it does. "
             f"To try it once more, delete {root.path / 'runs' / scenario}.",
-            keeps=True,
         )
     numbers = fewest(every, fails)
     name = part_of(scenario, numbers)
@@ -90,7 +89,6 @@ def _decided(cell: PlannedRun, name: str, root: RunDirectory, reporter: Reporter
     raise HarnessError(
         f"{name} could not be told to fail or not in {_TRIES} runs: it is {found.label} ({found.reason}).",
         f"Mend that, delete {root.path / 'runs' / name}, and give the command again: it goes on from there.",
-        keeps=True,
     )
 
 

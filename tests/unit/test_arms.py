@@ -17,7 +17,7 @@ from harness.model.arms import (
     plan_arms,
     settings_of,
 )
-from harness.stages.build import check_flag
+from harness.stages.build import check_flag, flag_is_unknown
 
 KEY = "some.flag"
 CLAIMED_ON = ClaimedFlag(KEY, True)
@@ -107,8 +107,12 @@ def test_a_whole_kafka_that_does_not_know_the_flag_of_the_claims_is_refused_and_
     kafka = replace(build("kafka", "release"), kafka=Kafka("4.1.0"))
     with pytest.raises(HarnessError, match=r"Kafka 4\.1\.0 does not know the flag some\.flag, which x\.toml is about"):
         check_flag(kafka, "x.toml")
-    check_flag(replace(kafka, builder="given"), "x.toml")
+    jar = replace(kafka, builder="given")
+    check_flag(jar, "x.toml")
+    assert flag_is_unknown(jar, "x.toml").startswith("kafka does not know the flag some.flag, which x.toml is about")
+    assert flag_is_unknown(replace(jar, flag=Flag(KEY, True)), "x.toml") == ""
     check_flag(replace(kafka, flag=Flag("", False)), "")
+    assert flag_is_unknown(replace(jar, flag=Flag("", False)), "") == ""
 
 
 def test_two_kafkas_are_compared_where_any_jar_but_the_raft_jar_under_test_differs():

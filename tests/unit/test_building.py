@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.base.errors import HarnessError
+from harness.base.java_failures import failure_in
 from harness.base.json import from_json
 from harness.building import compiling, raft_builds
 from harness.building.builders import base
@@ -33,7 +34,7 @@ from harness.building.compiling import Compilation, first_errors
 from harness.building.configdef import Probe, parse_keys, prepare_probe, read_keys
 from harness.building.given import check_raft_jar, other_release, version_note
 from harness.building.jars import classes_in, resources_of, write_jar
-from harness.building.java_programs import QUICK, failure_in
+from harness.building.java_programs import QUICK
 from harness.building.pair import source_of
 from harness.building.raft_builds import (
     Bench,
@@ -361,6 +362,13 @@ def test_a_given_jar_of_another_version_is_refused(tmp_path):
         check_raft_jar(jar_of(tmp_path / "a.jar", RELEASE), "3.8.0")
 
 
+def test_a_jar_of_another_line_than_the_kafka_that_was_named_leads_to_neither_release(tmp_path):
+    with pytest.raises(HarnessError) as told:
+        check_raft_jar(jar_of(tmp_path / "a.jar", RELEASE), "4.3.1", tmp_path)
+    assert "--kafka" not in told.value.hint
+    assert "name a Kafka of that line in place of this one, or another jar" in told.value.hint
+
+
 def test_a_given_jar_without_a_version_file_is_known_by_its_name(tmp_path):
     entries = without("kafka/kafka-version.properties")
     check_raft_jar(jar_of(tmp_path / "kafka-raft-3.9.1.jar", entries), "3.9.1")
@@ -553,7 +561,7 @@ def test_the_probes_answer_is_found_behind_what_a_jar_prints_itself():
 
 def test_the_innermost_cause_of_a_stack_trace_is_what_is_reported():
     trace = 'Exception in thread "main" java.lang.Error: a\n\tat x\nCaused by: java.lang.Error: b\n\tat y\n'
-    assert failure_in(trace) == "Caused by: java.lang.Error: b"
+    assert failure_in(trace) == "java.lang.Error: b"
     assert failure_in("") == "it said nothing"
 
 

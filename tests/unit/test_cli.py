@@ -356,7 +356,6 @@ def test_a_folder_that_a_killed_harness_only_marked_is_as_good_as_empty(tmp_path
     [
         ("builds/stock/build.log", HarnessError("no"), False),
         ("builds/stock/build.log", KeyboardInterrupt(), False),
-        ("builds/patched/build.log", HarnessError("no", "see build.log", keeps=True), True),
         ("run.json", HarnessError("no"), True),
     ],
 )
@@ -370,6 +369,22 @@ def test_a_failed_command_keeps_its_folder_only_if_one_can_go_on_from_it(tmp_pat
     with pytest.raises(type(error)):
         fail()
     assert (tmp_path / "run").exists() == kept
+
+
+def test_of_a_failed_build_the_log_is_left_that_the_message_names_and_nothing_else(tmp_path):
+    log = tmp_path / "run" / "builds" / "patched" / "build.log"
+
+    def fail():
+        with fresh_run_dir(tmp_path / "run", "verify") as folder:
+            for path in (log, folder / "builds" / "stock" / "build.log", log.with_name("raft.jar")):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text("said")
+            raise HarnessError("no", "see build.log", kept=log)
+
+    with pytest.raises(HarnessError):
+        fail()
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == [log]
+    assert log.read_text() == "said"
 
 
 LOST_INTERRUPTION = """

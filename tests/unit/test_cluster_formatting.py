@@ -4,6 +4,7 @@ import datetime
 import io
 import uuid
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from kio.records.readers import read_batch
@@ -17,6 +18,7 @@ from harness.cluster import formatting
 from harness.cluster.address import Address
 from harness.cluster.formatting import (
     Identity,
+    NoStartError,
     format_from_template,
     kafka_uuid,
     make_template,
@@ -97,6 +99,16 @@ def test_a_node_that_is_no_voter_gets_no_metadata_snapshot(tmp_path):
 
 def test_new_ids_never_read_as_an_option_of_the_storage_tool():
     assert not any(kafka_uuid(new_uuid()).startswith("-") for _ in range(500))
+
+
+def test_a_kafka_whose_tool_does_not_run_is_told_by_the_innermost_cause(tmp_path):
+    java = tmp_path / "java"
+    trace = "Exception in thread main java.lang.ExceptionInInitializerError\nCaused by: java.lang.Error: no x.Y\n\tat z"
+    java.write_text(f"#!/bin/sh\necho '{trace}' >&2\nexit 1\n")
+    java.chmod(0o755)
+    with pytest.raises(NoStartError, match=r"^its StorageTool cannot .* \(exit 1\): java\.lang\.Error: no x\.Y\.$"):
+        make_template(java, [], "kafka.tools.StorageTool", tmp_path / "templates" / "key")
+    assert list((tmp_path / "templates").iterdir()) == []
 
 
 def test_a_template_that_two_harnesses_make_at_once_is_there_for_both(tmp_path, monkeypatch):

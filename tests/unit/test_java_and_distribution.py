@@ -12,8 +12,10 @@ from harness.building.jars import write_jar
 from harness.building.java_programs import compiled_program
 from harness.kafka.class_path import RAFT_CLIENT
 from harness.kafka.distribution import distribution_at, unpacked_distribution, version_in_properties
+from harness.model.request import Request
+from harness.stages.inputs import read_sides
 from harness.toolbox.java import runtime_at, version_in
-from harness.toolbox.toolbox import local_toolbox
+from harness.toolbox.toolbox import Toolbox, local_toolbox
 
 
 @pytest.fixture
@@ -65,6 +67,15 @@ def test_the_jars_of_an_archive_are_found_in_either_place(kafka, tmp_path, withi
     for _ in range(2):  # unpacked, and found as it was unpacked
         found = distribution_at(tmp_path / "kafka.tgz", tmp_path / "cache")
         assert [jar.name for jar in found.jars] == ["kafka-clients-3.9.1.jar", "kafka-raft-3.9.1.jar"]
+
+
+def test_of_an_archive_that_is_no_whole_kafka_nothing_is_kept(kafka, tmp_path):
+    with tarfile.open(tmp_path / "kafka.tgz", "w:gz") as archive:
+        archive.add(kafka / "libs", "kafka/libs")
+    toolbox = Toolbox(tmp_path / "cache", tmp_path, offline=True)
+    with pytest.raises(HarnessError, match=r"kafka\.tgz is not a whole Kafka"):
+        read_sides(Request(dist=tmp_path / "kafka.tgz"), toolbox)
+    assert [path for path in (tmp_path / "cache").rglob("*") if path.is_file()] == []
 
 
 @pytest.mark.parametrize("entry", [RAFT_CLIENT, f"META-INF/versions/11/{RAFT_CLIENT}"])

@@ -157,7 +157,7 @@ def test_a_repository_may_be_named_from_where_the_user_is(kafka, tmp_path, monke
     monkeypatch.chdir(kafka.parent)
     for ref in ("3.9.1", commit):
         tree = GitSource(kafka.name, ref).checkout(tmp_path / ref)
-        told = f"{ref} of kafka, commit {commit[:12]}, of which the raft module was built"
+        told = f"the raft module of {ref} of kafka, commit {commit[:12]}"
         assert (tree.commit, tree.description) == (commit, told)
 
 

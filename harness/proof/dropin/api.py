@@ -11,8 +11,9 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from harness.base.errors import HarnessError
+from harness.base.java_failures import failure_in
 from harness.base.processes import bare_environment, run
-from harness.building.java_programs import QUICK, failure_in
+from harness.building.java_programs import QUICK
 from harness.model.proof import Difference, Severity
 from harness.proof.dropin import rules
 from harness.toolbox.java import JavaRuntime
