@@ -235,8 +235,8 @@ def _only_raft_jar(jars: tuple[Path, ...], where: str) -> Path:
     raft = [jar for jar in jars if RAFT_JAR.fullmatch(jar.name)]
     if not raft:
         raise HarnessError(
-            f"{where} lacks kafka-raft-<version>.jar.",
-            "Name a whole Kafka, of 2.8 or later: before there was no KRaft.",
+            f"{where} lacks kafka-raft-<version>.jar among its jars.",
+            "Unpack the release again into an empty folder. Kafkas before 2.8 have no KRaft, and cannot be named.",
         )
     if len(raft) > 1:
         raise HarnessError(
