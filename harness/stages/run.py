@@ -127,7 +127,8 @@ def carry_out(
     todo = left_to_do(cells, root, reporter)
     jobs = min(jobs, len(todo)) or 1
     if what:
-        reporter.stage(f"{len(todo)} {what}, {jobs} at a time" if todo else f"no {what} are left to do")
+        named = what.replace("runs", "run", 1) if len(todo) == 1 else what
+        reporter.stage(f"{len(todo)} {named}, {jobs} at a time" if todo else f"no {what} are left to do")
     if todo:
         RunDirectory(root).host.write(host_speed())
     with RunBoard(reporter.progress, [cell.key for cell in todo], jobs) as board:
