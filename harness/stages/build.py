@@ -87,6 +87,7 @@ def build(run_dir: Path, toolbox: Toolbox, reporter: Reporter, *, nodes: bool = 
         watch = Stopwatch()
         parts_of_arms(arms, request, toolbox, reporter.report)
         declared = watch.add_to(declared, "prepare")
+        note(directory, watch, TimeKind.STAGE, "prepare", watch.cpu_seconds)
     directory.declaration.write(declared)
 
 
