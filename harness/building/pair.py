@@ -63,9 +63,7 @@ def build_pair(sides: Sides, place: Workplace) -> tuple[Build, Build]:
 
 def _build(side: Side, name: str, place: Workplace) -> Build:
     host = BuildHost(place.toolbox, line_of(side.version).class_files, place.report)
-    compiler = host_compiler(
-        place.builder, host
-    )  # a probe needs it whatever builds the jar; told first
+    compiler = host_compiler(place.builder, host)  # a probe needs it whatever builds the jar; told first
     kafka = distribution_of(side.place, side.version, place.toolbox)
     probe = prepare_probe(compiler, place.toolbox.node_java(), kafka.jars, place.toolbox.cache)
     bench = Bench(place.directory, probe, place.flag_key, as_declared(kafka, side.place))
