@@ -71,8 +71,8 @@ def _check_version(path: Path, version: str, place: Path | None) -> None:
         claim = f"is of Kafka {found}" if found else "names its Kafka version neither inside nor in its file name"
         release = release_of(found)
         its_own = f"name its release by --kafka {release}" if release in locked_versions() else "name its Kafka"
-        its_own = "name a Kafka of that line in place of this one" if place else its_own
+        instead = "name a Kafka of that line in place of this one" if place else its_own
         raise HarnessError(
             f"{path} {claim}, but the nodes run Kafka {version}.",
-            f"A raft jar runs with its own release line only: {its_own}, or another jar.",
+            f"A raft jar runs with its own release line only: {instead}, or another jar.",
         )
