@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import shlex
 import shutil
 import sys
 import tempfile
@@ -31,7 +32,7 @@ from harness.toolbox.toolbox import Toolbox, local_toolbox
 USAGE_OR_HARNESS_ERROR = 2
 _held = ExitStack()
 _shown = {"quiet": False, "verbose": False, "document": False}  # as the command line has it
-_in_work: list[Path] = []
+_in_work: list[Callable[[], str]] = []  # of each, the sentence that says how to go on with it
 
 
 class Output(StrEnum):
@@ -175,7 +176,13 @@ def hold(folder: Path) -> None:
 def begin(folder: Path) -> None:
     """Own a run directory or a night, which can be gone on with when the command is interrupted."""
     hold(folder)
-    _in_work.append(folder)
+    _in_work.append(lambda: f"Go on with: {command}" if (command := _resume_command(folder)) else "")
+
+
+def begin_table(folder: Path) -> None:
+    """Own the folder of a table, which the same command goes on with when it is named by `--out`."""
+    hold(folder)
+    _in_work.append(lambda: f"Go on with the same command and {shlex.join(('--out', str(folder)))}.")
 
 
 @contextmanager
@@ -194,8 +201,8 @@ def at_work() -> Iterator[None]:
 
 def how_to_go_on() -> str:
     """Return how to go on with what the last command began; empty where that was nothing."""
-    commands = [command for command in map(_resume_command, _in_work) if command]
-    return f"Go on with: {commands[-1]}" if commands else ""
+    sentences = [sentence for say in _in_work if (sentence := say())]
+    return sentences[-1] if sentences else ""
 
 
 def _resume_command(folder: Path) -> str:

@@ -81,13 +81,13 @@ def mutants(
     """Build and verify every mutant of a folder."""
     from harness.stages.detection_table import table
     from harness.stages.mutant_folder import load_mutants
-    from harness.stages.mutants import RESULTS, Workshop, detect
+    from harness.stages.mutants import Workshop, detect
 
     left_out, read = _parts(without), load_mutants(folder, only or ())
     asked = Request(series=series, builder=builder, jobs=jobs, offline=offline, simulate=simulate, seeds=seeds)
     request = _request(replace(asked, scenarios=tuple(scenario or ())), suite)
     _check_suite(request, suite)
-    made = _table_dir(out, "mutants", RESULTS)
+    made = _table_dir(out, "mutants")
     found = detect(
         read, Workshop(made, read.ground, request, common.toolbox(offline=offline), common.reporter()), left_out
     )
@@ -108,12 +108,12 @@ def power(
     """Find the smallest defect of each kind that is noticed by live clusters alone."""
     from harness.stages.growing import load_growing
     from harness.stages.mutants import Workshop
-    from harness.stages.power import RESULTS, curve, measure
+    from harness.stages.power import curve, measure
 
     templates = load_growing(folder, only or ())
     request = _request(Request(builder=builder, jobs=jobs, offline=offline), suite)
     _check_suite(request, suite)
-    made = _table_dir(out, "power", RESULTS)
+    made = _table_dir(out, "power")
     workshop = Workshop(made, Ground.STOCK, request, common.toolbox(offline=offline), common.reporter())
     common.console().print(curve(measure(templates, workshop, times)), soft_wrap=True)
     return 0
@@ -138,9 +138,10 @@ def _parts(words: str) -> tuple[Part, ...]:
     return tuple(part for part in Part if part in named)
 
 
-def _table_dir(out: Path | None, command: str, sign: str) -> Path:
-    """Return a folder for a table, absolute and held: a new one, or one that holds an earlier table."""
-    known = out is not None and (out / sign).is_file()
-    folder = out if out and known else common.new_run_dir(out, command)
-    common.hold(folder)
+def _table_dir(out: Path | None, command: str) -> Path:
+    """Return a folder for a table, absolute and held: a new one, or one in which a table was begun."""
+    from harness.stages.mutants import is_table
+
+    folder = out if out and is_table(out) else common.new_run_dir(out, command)
+    common.begin_table(folder)
     return folder.absolute()

@@ -16,6 +16,7 @@ from harness.kafka.patching import Patch
 from harness.model.detection import Caught, Detection, Ground, Part
 from harness.model.options import arguments_of
 from harness.model.request import DEFAULT_KAFKA, Request
+from harness.rundir.directory import RunDirectory
 from harness.stages.detecting import Detector, Suspect
 from harness.stages.detection_table import sentence, summary, table
 from harness.stages.lent_base import prepare_base
@@ -23,8 +24,9 @@ from harness.stages.mutant_folder import MutantFolder
 from harness.stages.rules_digest import digest_of_texts
 from harness.toolbox.toolbox import Toolbox
 
-RESULTS = "mutants.json"  # the sign of a table that can be gone on with
+RESULTS = "mutants.json"
 BUILD = "build"  # what notices a jar that does not compile
+_BASE, _JARS, _ROWS = "base", "jars", "rows"  # folders of a table
 _CONTROL = "nothing-is-wrong"
 
 
@@ -49,10 +51,10 @@ class Workshop:
             request = replace(self.request, patches=tuple(patch.path for patch in patches))
         else:
             version = self.request.kafka_version or DEFAULT_KAFKA
-            folder, report = self.out / "jars" / name, self.reporter.report
+            folder, report = self.out / _JARS / name, self.reporter.report
             jar = patched_jar(version, patches, folder, self.toolbox, report, self.request.builder)
             request = replace(self.request, jar=jar)
-        return Suspect(about, self.out / "rows" / name, request)
+        return Suspect(about, self.out / _ROWS / name, request)
 
     def detector(self, control: Suspect, without: Sequence[Part]) -> Detector:
         """Return what notices jars; base is run on every scenario first, and a sound jar must not be noticed.
@@ -60,7 +62,7 @@ class Workshop:
         Raises HarnessError when it is.
         """
         self.reporter.stage("runs of base, which are lent to every jar")
-        base = prepare_base(self.out / "base", control.request, self.toolbox, self.reporter)
+        base = prepare_base(self.out / _BASE, control.request, self.toolbox, self.reporter)
         detector = Detector(base, tuple(without), self.toolbox, self.reporter)
         self.reporter.stage("a jar in which nothing is wrong, which nothing may notice")
         found = detector.detect(control)
@@ -76,6 +78,11 @@ class Workshop:
         return self.suspect(Detection(_CONTROL, "nothing"), ())
 
 
+def is_table(folder: Path) -> bool:
+    """Return whether a table was begun in a folder, however little of it is there."""
+    return RunDirectory(folder / _BASE).request.exists or any((folder / _JARS).glob(f"{_CONTROL}-*"))
+
+
 def detect(folder: MutantFolder, workshop: Workshop, without: Sequence[Part] = ()) -> tuple[Detection, ...]:
     """Build and verify every mutant of a folder; write mutants.json and mutants.md after each.
 
@@ -83,7 +90,6 @@ def detect(folder: MutantFolder, workshop: Workshop, without: Sequence[Part] = (
     Raises HarnessError when a jar in which nothing is wrong is held back.
     """
     found: list[Detection] = []
-    _write(found, workshop.out)
     detector = workshop.detector(workshop.control(), without)
     for number, mutant in enumerate(folder.mutants, 1):
         workshop.reporter.stage(f"mutant {number} of {len(folder.mutants)}: {mutant.patch.subject}")

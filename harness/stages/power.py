@@ -15,7 +15,7 @@ from harness.stages.mutants import BUILD, Workshop, detect_one
 from harness.stages.power_data import power_file
 from harness.stages.rules_digest import judging_digest, making_digest
 
-RESULTS = "power.json"  # the sign of a measurement that can be gone on with
+RESULTS = "power.json"
 
 
 def measure(kinds: Sequence[Growing], workshop: Workshop, times: int) -> Power:

@@ -1,5 +1,6 @@
 """`harness mutants` and `harness power` as a user meets them: what is asked of the stage, and exit codes."""
 
+import re
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from harness.model.detection import Caught, Detection, Expected, Ground, Part
 from harness.model.power import SCHEMA, Power
 from harness.model.request import Request
 from harness.model.setup import Profile
+from harness.rundir.directory import RunDirectory
 from harness.stages import mutants as stage
 from harness.stages import power as power_stage
 from harness.stages.mutant_folder import load_mutants
@@ -47,7 +49,7 @@ def asked(monkeypatch):
 
     def detect(folder, workshop, without=()):
         calls.append((folder, workshop, without))
-        (workshop.out / stage.RESULTS).write_text("[]")
+        RunDirectory(workshop.out / "base").request.write(workshop.request)
         return tuple(found)
 
     monkeypatch.setattr(stage, "detect", detect)
@@ -98,11 +100,23 @@ def test_an_earlier_table_goes_on_and_any_other_folder_is_refused(harness, asked
     arguments = ("mutants", MUTANTS / "stock", "--only", ONE, "--out", "made")
     assert [harness(*arguments)[0], harness(*arguments)[0]] == [0, 0]
     assert {workshop.out for _, workshop, _ in asked[0]} == {tmp_path / "made"}
-    (tmp_path / "made" / stage.RESULTS).unlink()
-    (tmp_path / "made" / "else").write_text("")
-    code, _, err = harness(*arguments)
+    (tmp_path / "mine" / "base").mkdir(parents=True)
+    code, _, err = harness(*arguments[:-1], "mine")
     assert code == 2
     assert "is not empty" in err
+
+
+@pytest.mark.parametrize(("command", "folder"), [("mutants", "stock"), ("power", "growing")])
+def test_whoever_interrupts_a_table_reads_how_to_go_on_with_it_and_can(harness, monkeypatch, command, folder):
+    def interrupt(self):
+        (self.out / "jars" / "nothing-is-wrong-0123abcd").mkdir(parents=True, exist_ok=True)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Workshop, "control", interrupt)
+    for _ in range(2):
+        code, _, err = harness(command, MUTANTS / folder, "--out", "a table")
+        assert code == 130
+        assert re.search(r"Go on with the same command and --out '.*a table'\.", "".join(err.splitlines()))
 
 
 def test_a_part_that_cannot_be_left_out_is_named_with_those_that_can(harness, asked):
