@@ -79,11 +79,13 @@ def parsed(words: Sequence[str]) -> argparse.Namespace:
 def verified(run_dir: Path, trial: Trial) -> dict[str, Any]:
     """Verify once and return the row of it. Raises HarnessError where there is no verdict."""
     began = time.monotonic()
-    options = ("--base-kafka", trial.kafka, "--kafka", trial.kafka, "--suite", trial.suite, "--out", str(run_dir))
-    done = subprocess.run(
-        [sys.executable, "-m", "harness", "verify", "--fresh", *options], check=False, capture_output=True, text=True
-    )
     directory = RunDirectory(run_dir)
+    kafkas = ("--base-kafka", trial.kafka, "--kafka", trial.kafka)
+    afresh = (*kafkas, "--suite", trial.suite, "--fresh", "--out", str(run_dir))
+    options = ("--resume", str(run_dir)) if directory.request.exists else afresh
+    done = subprocess.run(
+        [sys.executable, "-m", "harness", "verify", *options], check=False, capture_output=True, text=True
+    )
     if not directory.verdict.exists:
         raise HarnessError(f"{run_dir} has no verdict: {done.stderr.strip()}")
     record = directory.verdict.read()

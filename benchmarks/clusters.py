@@ -43,8 +43,8 @@ def main() -> None:
     plain = replace(fast, archive=None, profile=Profile.PRODUCTION)
     figures: dict[str, list[tuple[float, float, float]]] = {"fast": [], "default": []}
     for _ in range(rounds):
-        figures["fast"].append(measure(fast, kafka, (), format_all=False))
-        figures["default"].append(measure(plain, kafka, (), format_all=True))
+        figures["fast"].append(measure(fast, kafka, format_all=False))
+        figures["default"].append(measure(plain, kafka, format_all=True))
     print(f"{'':10}{'format s':>10}{'up s':>10}{'CPU s':>10}   median of {rounds} (min to max of up)")
     for name, rows in figures.items():
         formatting, up, cpu = (statistics.median(column) for column in zip(*rows, strict=True))
@@ -54,16 +54,11 @@ def main() -> None:
     print(f"default / fast until up, pair by pair: median {statistics.median(ratio):.2f}")
 
 
-def measure(
-    node_parts: NodeParts, kafka: Distribution, flags: tuple[str, ...], *, format_all: bool
-) -> tuple[float, float, float]:
+def measure(node_parts: NodeParts, kafka: Distribution, *, format_all: bool) -> tuple[float, float, float]:
     """Return seconds for formatting, seconds until up, CPU seconds of the nodes until then."""
     with tempfile.TemporaryDirectory() as folder:
         began = time.monotonic()
-        launch, stock = (
-            replace(node_parts.launch({}), extra_flags=flags),
-            Install("stock", kafka.raft_jar, "", "absent"),
-        )
+        launch, stock = node_parts.launch({}), Install("stock", kafka.raft_jar, "", "absent")
         with Cluster(TOPOLOGY, Path(folder) / "nodes", launch, stock, node_parts.template, lambda _: None) as cluster:
             if format_all:
                 format_again(node_parts, kafka, cluster, Path(folder))

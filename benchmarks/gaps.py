@@ -17,8 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pages import markdown
-from versions import with_block
+from pages import markdown, with_block
 from versions_releases import NOTHING
 
 from harness.base.errors import HarnessError

@@ -18,7 +18,7 @@ PICTURE = Path(__file__).with_name("report.png")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 WIDTH, _HEIGHT = 1180, 900
 _PATIENCE = 120_000  # milliseconds, on a host that is busy with clusters
-# Leaves the parts that are shown; returns the scenarios to choose from where the named one is none of them.
+# Leaves the parts that are shown; returns null, or the scenarios to choose from where the named one is none of them.
 _CHOOSE = """scenario => {
   const kept = ["verdict", "reasons", "gaps", "timelines"];
   for (const part of document.querySelectorAll("main > section, footer")) part.hidden = !kept.includes(part.id);
@@ -30,7 +30,7 @@ _CHOOSE = """scenario => {
   chosen.open = true;
   const dots = Object.assign(document.createElement("p"), { className: "quiet", textContent: "⋮" });
   document.getElementById("timelines").before(dots);
-  return [];
+  return null;
 }"""
 
 
@@ -52,8 +52,8 @@ def draw(run: Path, scenario: str = "", picture: Path = PICTURE) -> None:
         page = browser.new_page(viewport={"width": WIDTH, "height": _HEIGHT}, color_scheme="light")
         page.goto(report.as_uri())
         others = page.evaluate(_CHOOSE, scenario)
-        if others:
-            there = ", ".join(others)
+        if others is not None:
+            there = ", ".join(others) or "none"
             raise DrawingError(f"The report has no pictures of {scenario or 'a scenario'}. It has: {there}.")
         page.screenshot(path=picture, full_page=True, timeout=_PATIENCE)
         browser.close()

@@ -58,20 +58,20 @@ def _asked(probe: Probe, class_path: Sequence[Path], asked: Sequence[str], *opti
 
 def parse_every_config(output: str) -> EveryConfig:
     """Return what the probe printed; a class's static code may print lines of its own between."""
-    answers = list(_answers(output, _OWNER))
-    owners = (ConfigOwner(each["owner"], tuple(map(_key, each["keys"]))) for each in answers if each["keys"])
-    failed = {each["owner"]: visible(each["failed"])[:200] for each in answers if each["failed"]}
-    uses = {each["used"]: parse_use(each) for each in _answers(output, _USED)}
-    return EveryConfig(tuple(owners), failed, uses)
+    try:
+        answers = list(_answers(output, _OWNER))
+        owners = tuple(ConfigOwner(each["owner"], tuple(map(_key, each["keys"]))) for each in answers if each["keys"])
+        failed = {each["owner"]: visible(each["failed"])[:200] for each in answers if each["failed"]}
+        uses = {each["used"]: parse_use(each) for each in _answers(output, _USED)}
+    except (ValueError, KeyError, TypeError, AttributeError) as error:  # a line that looks like an answer
+        raise _unreadable("the probe's answer cannot be read") from error
+    return EveryConfig(owners, failed, uses)
 
 
 def _answers(output: str, begin: str) -> Iterator[dict[str, Any]]:
     for line in output.splitlines():
         if line.startswith(begin):
-            try:
-                yield json.loads(line)
-            except ValueError as error:
-                raise _unreadable("the probe's answer cannot be read") from error
+            yield json.loads(line)
 
 
 def _key(said: dict[str, Any]) -> DeclaredKey:

@@ -279,25 +279,31 @@ def work_dir(run_dir: Path, out: Path | None) -> Path:
         begin(run_dir)
         return run_dir
     with owned(run_dir):
-        _copy(run_dir, new_run_dir(out, "copy"))
+        copy_folder(run_dir, out, "copy")
     begin(out)
     return out
 
 
-def _copy(run_dir: Path, out: Path) -> None:
-    """Copy a run directory, whole or not at all."""
+def copy_folder(folder: Path, out: Path, command: str) -> None:
+    """Copy what somebody owns, whole or not at all, to a place where nothing is. Raises HarnessError."""
+    there = nearest_existing(out.absolute())
+    new_run_dir(out, command)
     try:
-        shutil.copytree(run_dir, out, dirs_exist_ok=True, ignore=shutil.ignore_patterns(MARKER))
+        shutil.copytree(folder, out, dirs_exist_ok=True, ignore=shutil.ignore_patterns(MARKER))
     except BaseException:
-        _take_away(out)
+        _take_away(out, there)
         raise
 
 
 def _take_away(folder: Path, there: Path | None = None) -> None:
     """Remove a folder as far as that can be done, and the empty ones around it up to one that was `there` before.
 
-    One that is mounted stays, and is left empty.
+    One that was there itself, or is mounted, is left empty.
     """
+    if there == folder.absolute():
+        for each in folder.iterdir():
+            shutil.rmtree(each, ignore_errors=True) if each.is_dir() and not each.is_symlink() else each.unlink()
+        return
     shutil.rmtree(folder, ignore_errors=True)
     around = itertools.takewhile(lambda each: each != there, folder.absolute().parents) if there else ()
     with suppress(OSError):  # not empty: somebody else's lies there

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from harness.base.errors import HarnessError
-from harness.base.locks import MARKER, owned
+from harness.base.files import write_bytes
+from harness.base.locks import owned
 from harness.cli import common
 from harness.cli.helptext import help_text
 
@@ -56,10 +56,10 @@ def _copied(folder: Path, out: Path) -> Path:
 
 def _copy(folder: Path, out: Path) -> Path:
     if folder.is_file():
-        shutil.copyfile(folder, out)
+        if out.exists():
+            raise HarnessError(f"{out} is there already.", "Name another by --out.")
+        write_bytes(out, folder.read_bytes())
         return out
     with owned(folder):
-        shutil.copytree(
-            folder, common.new_run_dir(out, "convert"), dirs_exist_ok=True, ignore=shutil.ignore_patterns(MARKER)
-        )
+        common.copy_folder(folder, out, "convert")
     return _held(out)

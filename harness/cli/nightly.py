@@ -162,6 +162,7 @@ def _resume(folder: Path) -> int:
     requests = requests_of(night, replace(read, verifications=_for_this_machine(read, options, waivers)))
     read_history(options.history)
     common.begin(folder)
+    night = read_night(folder)  # whoever had it may have gone on meanwhile
     common.reporter().stage(f"{len(night.mine) - len(night.unanswered)} of {len(night.mine)} verifications have ended")
     return _run(night, requests, folder, options.history)
 
@@ -221,8 +222,6 @@ def merge(
     history: History = _HISTORY,
 ) -> int:
     """Merge."""
-    import shutil
-
     from harness.nightly.concluding import conclude
     from harness.nightly.history import read_history
     from harness.nightly.merging import describe_missing
@@ -230,16 +229,12 @@ def merge(
 
     common.only_verifications(folders, "merged")
     read_history(history)  # before a folder is made
-    folder = common.new_run_dir(out, "merge")
-    common.hold(folder)
-    try:
+    with common.fresh_folder(out, "merge") as folder:
         night = merge_folders(folders, folder)
-    except BaseException:
-        shutil.rmtree(folder)
-        raise
+        concluded = conclude(folder, history)
     for line in describe_missing(night):
         common.errors().print(Text(f"missing: {visible(line)}", style="yellow"))
-    return _print_night(conclude(folder, history), folder)
+    return _print_night(concluded, folder)
 
 
 def _list(night: Night, missing: Mapping[str, str]) -> None:

@@ -29,5 +29,6 @@ def simulate(run_dir: RunDir, name: Property, seed: Seed) -> int:
     from harness.stages.simulate import replay
 
     common.refuse_rollout(run_dir)
+    toolbox = common.toolbox_of(run_dir)  # it is a run directory
     common.hold(run_dir)
-    return 0 if replay(run_dir, name, seed, common.toolbox_of(run_dir), common.reporter()) else 1
+    return 0 if replay(run_dir, name, seed, toolbox, common.reporter()) else 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,11 +54,13 @@ def lines_of_series(sources: Path, series: Series) -> ChangedLines:
             _take_out(patch, repository)
         before = commit_all(repository, "as it was before")
         compare = ("--no-renames", "--no-ext-diff", before, after)
-        names = repository.git.diff("--name-only", "-z", *compare).split("\0")
-        return {
-            name: frozenset(added_lines(repository.git.diff("--unified=0", "--no-color", *compare, "--", name)))
-            for name in filter(None, names)
-        }
+        names = answered(lambda: repository.git.diff("--name-only", "-z", *compare)).split("\0")
+        return {name: _added_to(name, compare, repository) for name in filter(None, names)}
+
+
+def _added_to(name: str, compare: Sequence[str], repository: git.Repo) -> frozenset[int]:
+    diff = answered(lambda: repository.git.diff("--unified=0", "--no-color", *compare, "--", name))
+    return frozenset(added_lines(diff))
 
 
 def _take_out(patch: Patch, repository: git.Repo) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.base.files import write_text
-from harness.base.json import to_json
+from harness.base.json import plain, written
 from harness.base.recordfile import read_record
 from harness.nightly.cell_history import NightCell, NightFinding
 from harness.nightly.night import VerificationStatus
@@ -43,7 +43,7 @@ def read_history(path: Path) -> tuple[PastNight, ...]:
     """Return the nights of a history, oldest first; none when there is no file. Raises HarnessError."""
     if not path.is_file():
         return ()
-    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    lines = path.read_text(encoding="utf-8", errors="replace").removesuffix("\n").split("\n")
     remedy = "Move the file away to begin a new history."
     return tuple(
         read_record(PastNight, line, f"{path}, line {number}", path, SCHEMA, remedy)
@@ -69,7 +69,7 @@ def add_to_history(path: Path, night: PastNight) -> None:
     """Write a night into the history, by atomic rename; two that end together both get in."""
     with _alone(path):
         nights = with_night(read_history(path), night)
-        write_text(path, "".join(_line(each) + "\n" for each in nights))
+        write_text(path, "".join(written(plain(each)) + "\n" for each in nights))
 
 
 @contextmanager
@@ -78,7 +78,3 @@ def _alone(path: Path) -> Iterator[None]:
     with path.with_name(f".{path.name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
-
-
-def _line(night: PastNight) -> str:
-    return " ".join(line.strip() for line in to_json(night).splitlines())

@@ -15,7 +15,14 @@ from harness.base.locks import MARKER
 from harness.model.options import arguments_of, record_of
 from harness.model.request import Request
 from harness.nightly.folder import NightFolder, is_night, read_night
-from harness.nightly.night import SCHEMA, EndedVerification, Night, PlannedVerification, VerificationStatus
+from harness.nightly.night import (
+    SCHEMA,
+    VERIFICATION,
+    EndedVerification,
+    Night,
+    PlannedVerification,
+    VerificationStatus,
+)
 from harness.rundir.directory import RunDirectory
 
 _BLOCK_BYTES = 1 << 16
@@ -82,7 +89,9 @@ def _of_run(folder: Path) -> Part:
     directory = RunDirectory(folder)
     declaration, record = directory.declaration.read(), directory.verdict.read()
     arguments = arguments_of(record_of(Request, declaration.argv))
-    name = folder.absolute().name
+    name = folder.resolve().name
+    if not VERIFICATION.fullmatch(name):
+        raise HarnessError(f"{folder} cannot be part of a night: its name goes into a night's.", "Rename the folder.")
     seconds = round(sum(declaration.timings.values()), 1)
     planned = PlannedVerification(name, arguments, 1, max(seconds, 1.0))
     return Part(planned, EndedVerification(name, VerificationStatus(record.verdict.value), seconds), folder)

@@ -53,7 +53,8 @@ class Strip:
 
 def client_lines(entries: Sequence[Entry]) -> tuple[ClientLine, ...]:
     """Return what each client was answered."""
-    return tuple(_line(at, event) for at, event in of_kind(entries, ClientSeconds) if len(event.acknowledged) > 1)
+    lines = (_line(at, event) for at, event in of_kind(entries, ClientSeconds))
+    return tuple(line for line in lines if len(line.acknowledged) > 1)
 
 
 def _line(at: float, event: ClientSeconds) -> ClientLine:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import compress
 
 from harness.base.text import cut
 from harness.judge.log_verdict import ExpectedLine, describe_rate, expected_by
@@ -122,13 +123,12 @@ def contrast_view(
     differing = [alike for alike in groups if alike[0].significance is not Significance.WITHIN]
     apart = warning_first(differing) if contrast.of_two_kafkas else differing
     fallout = {cause: [alike for alike in apart if is_fallout(contrast, alike, cause)] for cause in causes}
-    folded = [alike for caused in fallout.values() for alike in caused]
-    rest = [alike for alike in apart if alike not in folded]
+    rest = [alike for alike in apart if not any(is_fallout(contrast, alike, cause) for cause in causes)]
     views = (
         [_finding(known, alike, text) for alike in rest] if contrast.of_two_kafkas else _worst_first(known, rest, text)
     )
-    telling = [view for view in views if contrast.of_two_kafkas or _is_telling(view, known.repeated)]
-    views = [*telling, *(view for view in views if view not in telling)]
+    telling = [contrast.of_two_kafkas or _is_telling(view, known.repeated) for view in views]
+    views = [*compress(views, telling), *(view for view, tells in zip(views, telling, strict=True) if not tells)]
     within = [_finding(known, alike, text) for alike in groups if alike[0].significance is Significance.WITHIN]
     return ContrastView(
         contrast.base,
@@ -138,7 +138,7 @@ def contrast_view(
         tuple(_cause(known, cause, caused, most, text) for cause, caused in fallout.items() if caused)[: most + 1],
         tuple(views[:most]),
         known.repeated,
-        min(len(telling), most),
+        min(sum(telling), most),
         _REST[known.repeated],
         max(len(views) - most, 0),
         len(within),

@@ -44,11 +44,10 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class MarkBox:
-    """A numbered step: `width` is how long it took, `label` as much of it as fits before the next one in its row."""
+    """A numbered step; `label` is as much of it as fits before the next one in its row."""
 
     number: int
     x: float
-    width: float
     y: float
     kind: str
     status: str
@@ -240,7 +239,7 @@ def _row_of_marks(listed: Sequence[tuple[int, Step]], row: int, scale: Scale) ->
         x = scale.x(step.start)
         title = f"{number}: {step.kind} {step.text}, {step.status} at {step.end:.1f} s"
         label = fitting(step.name or step.text, end - x - MARK_GAP) if end - x >= _LABEL_ROOM else ""
-        marks.append(MarkBox(number, x, scale.width(step), y, step.kind, step.status, title, label))
+        marks.append(MarkBox(number, x, y, step.kind, step.status, title, label))
     return marks
 
 

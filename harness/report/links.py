@@ -30,6 +30,11 @@ class Quote:
     link: Link
 
 
+def link_to(path: Path | str, text: str) -> Link:
+    """Return the link to a file of the run directory."""
+    return Link(_inside(Path(path).as_posix()), text)
+
+
 def evidence_link(evidence: Evidence) -> Link:
     """Return the link to a piece of evidence; its line is in the text, as files have no anchors."""
     line = f":{evidence.line}" if evidence.line else ""

@@ -9,6 +9,7 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
+from harness.base.tails import beginnings
 from harness.model.runs import Evidence
 
 _BEFORE = 120  # lines in which the error is looked for
@@ -27,8 +28,8 @@ def _read(root: Path, evidence: Evidence) -> str:
     path = (root / evidence.path).resolve()
     if evidence.line < 1 or not path.is_relative_to(root.resolve()) or path.suffix != ".log" or not path.is_file():
         return ""
-    with path.open(encoding="utf-8", errors="replace") as stream:
-        return excerpt(islice(stream, evidence.line))
+    lines = (line.decode(errors="replace") for _, line in islice(beginnings(path), evidence.line))
+    return excerpt(lines)
 
 
 def excerpt(lines: Iterable[str]) -> str:

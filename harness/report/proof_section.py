@@ -19,7 +19,7 @@ from harness.proof.proof_summary import (
 )
 from harness.report.figures import describe
 from harness.report.limits import kept
-from harness.report.links import HERE, Link, Quote, evidence_link, quote_of
+from harness.report.links import HERE, Link, Quote, evidence_link, link_to, quote_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,10 +187,10 @@ def proof_view(record: VerdictRecord, most: int, text: int) -> ProofView | None:
         tuple(_failure(each, text) for each in proof.tests.failed[:most]),
         max(len(proof.tests.failed) - most, 0),
         proof.tests.classes,
-        Link(proof.tests.report, "JUnit XML") if proof.tests.report else None,
+        link_to(proof.tests.report, "JUnit XML") if proof.tests.report else None,
         tuple(_answer(each, text) for each in proof.audit),
         tuple(cut(note, text) for note in filter(None, (*proof.notes, proof.tests.gap, proof.tests.missing))),
-        Link(HERE.proof(proof.build).proof.path.as_posix(), "proof.json"),
+        link_to(HERE.proof(proof.build).proof.path, "proof.json"),
         cut(proof.kafka, text),
         _simulation(proof.simulation, text) if proof.simulation else None,
     )
@@ -262,7 +262,7 @@ def _seed(each: FailedSeed, text: int) -> SeedView:
         cut(each.message, text),
         cut(each.trace, text),
         on_base if each.fails_again else f"{on_base}; it passed when it was replayed",
-        Link(each.log, "the end of its log") if each.log else None,
+        link_to(each.log, "the end of its log") if each.log else None,
         f"harness simulate RUN_DIR --property {each.label} --seed {each.seed}",
     )
 
@@ -274,5 +274,5 @@ def _answer(each: AuditAnswer, text: int) -> AnswerView:
 
 def _line(build: str, path: str, line: int, text: str, scenarios: Sequence[str], limit: int) -> LineView:
     place = f"{path.rsplit('/', 1)[-1]}:{line}"
-    link = Link((HERE.build(build).sources / path).as_posix(), place) if build and text else None
+    link = link_to(HERE.build(build).sources / path, place) if build and text else None
     return LineView(place, cut(text.strip(), limit), ", ".join(scenarios), link)

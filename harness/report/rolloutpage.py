@@ -217,7 +217,7 @@ def _finish(found: RolloutVerdict, limits: Limits) -> FinishView | None:
     commands = tuple(
         replace(
             each,
-            command=each.command.format(**IN_SHELL, config='"$COMMAND_CONFIG"'),
+            command=_in_shell(each.command),
             output=cut(each.output, limits.text),
         )
         for each in tried
@@ -225,6 +225,13 @@ def _finish(found: RolloutVerdict, limits: Limits) -> FinishView | None:
     )
     restarts = sum(turn.phase == RESTART_FINALISED for turn in rehearsed.turns) if rehearsed else 0
     return FinishView(found.features, commands, restarts)
+
+
+def _in_shell(command: str) -> str:
+    """Return a command of a rehearsal as an operator types it; it may be of somebody else's record."""
+    for name, variable in (IN_SHELL | {"config": '"$COMMAND_CONFIG"'}).items():
+        command = command.replace(f"{{{name}}}", variable)
+    return command
 
 
 def _stop(rehearsals: Sequence[Rehearsal], limits: Limits) -> StopView | None:

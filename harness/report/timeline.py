@@ -73,7 +73,7 @@ class Lane:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A step that ended: `kind` is `do guard expect bind background`, `status` its end; `line` in the journal.
+    """A step that ended: `kind` is `do guard expect bind background`, `status` its end.
 
     `name` is the expectation's. A moment without a processor, or a resource that ran short, is a step of the kind
     `host`.
@@ -84,7 +84,6 @@ class Step:
     status: str
     start: float
     end: float
-    line: int
     detail: str = ""
     name: str = ""
 
@@ -268,14 +267,14 @@ def _steps(entries: Sequence[Entry]) -> tuple[Step, ...]:
         begun = None
     if begun is not None:
         entry, step = begun
-        steps.append(Step(step.step, step.text, "unfinished", entry.t, entry.t, entry.seq, name=step.name))
+        steps.append(Step(step.step, step.text, "unfinished", entry.t, entry.t, name=step.name))
     return tuple(steps)
 
 
 def _step(begun: tuple[Entry, StepChanged] | None, entry: Entry, step: StepChanged) -> Step:
     same = begun is not None and begun[1].text == step.text
     start = begun[0].t if begun is not None and same else max(0.0, entry.t - step.seconds)
-    return Step(step.step, step.text, step.status, start, entry.t, entry.seq, step.detail, step.name)
+    return Step(step.step, step.text, step.status, start, entry.t, step.detail, step.name)
 
 
 def _starvations(entries: Sequence[Entry]) -> tuple[Step, ...]:
@@ -285,9 +284,9 @@ def _starvations(entries: Sequence[Entry]) -> tuple[Step, ...]:
 def _starvation(entry: Entry) -> Iterator[Step]:
     match entry.event:
         case HostStalled(node=node) as stall if node == NO_NODE:
-            yield Step("host", stall.sentence, "failed", entry.t, entry.t, entry.seq)
+            yield Step("host", stall.sentence, "failed", entry.t, entry.t)
         case HostStalled() as stall:
             start = max(0.0, entry.t - stall.seconds)
-            yield Step("host", f"gave {stall.who} no processor", "failed", start, entry.t, entry.seq)
+            yield Step("host", f"gave {stall.who} no processor", "failed", start, entry.t)
         case HostShort(reason=reason):
-            yield Step("host", f"slowed the run down: {reason}", "failed", entry.t, entry.t, entry.seq)
+            yield Step("host", f"slowed the run down: {reason}", "failed", entry.t, entry.t)

@@ -23,7 +23,6 @@ class Row:
     found: str
     reason: str
     places: str
-    directories: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,5 +101,4 @@ def _row(finding: Finding, text: int) -> Row:
         finding.found,
         cut(finding.reason, text),
         cut(places(finding), text),
-        finding.directories,
     )

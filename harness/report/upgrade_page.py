@@ -22,7 +22,6 @@ _LIMITS = Limits(rows=400, text=400)
 class Row:
     """A change as a row shows it; `used` are lines of the operator's own files."""
 
-    area: str
     subject: str
     where: str
     base: str
@@ -177,7 +176,6 @@ def _row(change: Change, limits: Limits) -> Row:
         return cut(text, limits.text)
 
     return Row(
-        change.area.value,
         short(change.subject),
         short(change.where),
         short(change.base),

@@ -255,7 +255,7 @@ class RunDirectory:
             shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink(missing_ok=True)
         for folder in self.logs.path.glob("spark-*"):
             shutil.rmtree(folder, ignore_errors=True)
-        if not self.declaration.exists:  # builds count once they are declared
+        if self.request.exists and not self.declaration.exists:  # builds count once they are declared
             shutil.rmtree(self.path / "builds", ignore_errors=True)
 
     def _translated(self, document: Any) -> Any:

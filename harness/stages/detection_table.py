@@ -13,7 +13,7 @@ _MOST_SAID = 200
 def table(found: Sequence[Detection]) -> str:
     """Return the detection table: a row for each mutant, and what they come to."""
     rows = [
-        f"| {each.name} | {_cell(each.does)} | {_noticed_by(each)} | {_said(each)} | {_expected(each)} |"
+        f"| {each.name} | {cell(each.does)} | {_noticed_by(each)} | {_said(each)} | {_expected(each)} |"
         for each in found
     ]
     head = ("| mutant | what is wrong | noticed by | what was said | expected |", "|---|---|---|---|---|")
@@ -48,14 +48,15 @@ def _noticed_by(each: Detection) -> str:
 
 def _said(each: Detection) -> str:
     said = each.undecided or (each.caught[0].said if each.caught else each.excuse)
-    return _cell(cut(" ".join(said.split()), _MOST_SAID))
+    return cell(cut(" ".join(said.split()), _MOST_SAID))
 
 
 def _expected(each: Detection) -> str:
     if each.caught and each.as_expected:
         return "yes"
-    return _cell(f"{'another: ' if each.caught else ''}{each.expected.why}")
+    return cell(f"{'another: ' if each.caught else ''}{each.expected.why}")
 
 
-def _cell(text: str) -> str:
+def cell(text: str) -> str:
+    """Return a text as the cell of a Markdown table."""
     return text.replace("|", "\\|")

@@ -96,6 +96,6 @@ def _sizes(table: Mapping[str, Any], where: str) -> tuple[float, ...]:
     if not isinstance(sizes, list) or not sizes:
         raise ValueError(f"{where}, sizes: it is a list of numbers above 0")
     sizes = [_number(size, f"{where}, sizes") for size in sizes]
-    if list(sizes) not in (sorted({*sizes}), sorted({*sizes}, reverse=True)):
+    if sizes not in (sorted({*sizes}), sorted({*sizes}, reverse=True)):
         raise ValueError(f"{where}, sizes: they rise, or fall where fewer is worse")
     return tuple(sizes)

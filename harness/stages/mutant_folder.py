@@ -35,10 +35,11 @@ class Mutant:
 
 @dataclass(frozen=True, slots=True)
 class MutantFolder:
-    """Mutants by name, and what they are patches of."""
+    """Mutants by name, and what they are patches of; `names` has also those that were not chosen."""
 
     ground: Ground
     mutants: tuple[Mutant, ...]
+    names: tuple[str, ...]
 
 
 def load_mutants(folder: Path, only: Sequence[str] = ()) -> MutantFolder:
@@ -60,7 +61,8 @@ def load_mutants(folder: Path, only: Sequence[str] = ()) -> MutantFolder:
         if name not in names:
             raise HarnessError(unknown("mutant", name, names))
     chosen = [name for name in names if not only or name in only]
-    return MutantFolder(ground, tuple(Mutant(load_patch(folder, f"{name}.patch"), expected[name]) for name in chosen))
+    mutants = tuple(Mutant(load_patch(folder, f"{name}.patch"), expected[name]) for name in chosen)
+    return MutantFolder(ground, mutants, tuple(names))
 
 
 def _described(path: Path) -> tuple[Ground, Mapping[str, Expected]]:
@@ -68,13 +70,20 @@ def _described(path: Path) -> tuple[Ground, Mapping[str, Expected]]:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
         only_keys(document, path.name, ("base", "mutant"))
         ground = Ground(document["base"])
-        return ground, {name: _expected(table, f"[mutant.{name}]") for name, table in document["mutant"].items()}
+        mutants = _table(document["mutant"], "mutant")
+        return ground, {name: _expected(mutants[name], f"[mutant.{name}]") for name in mutants}
     except (OSError, ValueError) as error:  # bad TOML and bad UTF-8 are ValueErrors
         raise HarnessError(f"{path} cannot be read: {error}.", "docs/mutants.md shows its form.") from error
 
 
+def _table(value: Any, where: str) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise ValueError(f"{where}: it is a table")  # noqa: TRY004 - as bad TOML is
+    return value
+
+
 def _expected(table: Mapping[str, Any], where: str) -> Expected:
-    only_keys(table, where, ("expects", "by"), ("scenario", *_REASONS))
+    only_keys(_table(table, where), where, ("expects", "by"), ("scenario", *_REASONS))
     more = {key: text(table, key, where) for key in ("scenario", *_REASONS) if key in table}
     for key in _REASONS:
         if key in more and not more[key].startswith(_EXCUSES):

@@ -10,6 +10,7 @@ from harness.base.errors import HarnessError
 from harness.base.files import write_text
 from harness.base.json import to_json
 from harness.base.progress import Reporter
+from harness.building.builders.base import AUTO
 from harness.building.patched_jar import patched_jar
 from harness.building.raft_builds import CompileError
 from harness.kafka.patching import Patch
@@ -21,7 +22,7 @@ from harness.stages.detecting import Detector, Suspect
 from harness.stages.detection_table import sentence, summary, table
 from harness.stages.lent_base import prepare_base
 from harness.stages.mutant_folder import MutantFolder
-from harness.stages.rules_digest import digest_of_texts
+from harness.stages.rules_digest import digest_of_texts, judging_digest, making_digest
 from harness.toolbox.toolbox import Toolbox
 
 RESULTS = "mutants.json"
@@ -51,8 +52,9 @@ class Workshop:
             request = replace(self.request, patches=tuple(patch.path for patch in patches))
         else:
             version = self.request.kafka_version or DEFAULT_KAFKA
-            folder, report = self.out / _JARS / name, self.reporter.report
-            jar = patched_jar(version, patches, folder, self.toolbox, report, self.request.builder)
+            builder = self.request.builder
+            folder = self.out / _JARS / (name if builder == AUTO else f"{name}-{builder}")
+            jar = patched_jar(version, patches, folder, self.toolbox, self.reporter.report, builder)
             request = replace(self.request, jar=jar)
         return Suspect(about, self.out / _ROWS / name, request)
 
@@ -84,19 +86,21 @@ def is_table(folder: Path) -> bool:
 
 
 def detect(folder: MutantFolder, workshop: Workshop, without: Sequence[Part] = ()) -> tuple[Detection, ...]:
-    """Build and verify every mutant of a folder; write mutants.json and mutants.md after each.
+    """Build and verify every mutant of a folder; write mutants.json and mutants.md after each, with what earlier calls
+    found of others.
 
     A jar is done with at its first HOLD. What was found before of the same jar by the same rules is not asked again.
     Raises HarnessError when a jar in which nothing is wrong is held back.
     """
     found: list[Detection] = []
+    kept = _found_by_other_calls(folder, workshop, without)
     detector = workshop.detector(workshop.control(), without)
     for number, mutant in enumerate(folder.mutants, 1):
         workshop.reporter.stage(f"mutant {number} of {len(folder.mutants)}: {mutant.patch.subject}")
         about = Detection(mutant.name, mutant.patch.subject, mutant.expected)
         found.append(detect_one(about, mutant.patch, workshop, detector))
         workshop.reporter.report(sentence(found[-1]))
-        _write(found, workshop.out)
+        _write((*found, *kept), workshop.out)
     workshop.reporter.report(summary(found))
     return tuple(found)
 
@@ -115,6 +119,19 @@ def detect_one(about: Detection, patch: Patch, workshop: Workshop, detector: Det
 def asked_by(request: Request) -> tuple[str, ...]:
     """Return the words that choose the scenarios of a request, as they are typed."""
     return arguments_of(Request(scenarios=request.scenarios, suite=request.suite, seeds=request.seeds))
+
+
+def _found_by_other_calls(folder: MutantFolder, workshop: Workshop, without: Sequence[Part]) -> tuple[Detection, ...]:
+    """Return the rows of a table about mutants that are not asked now: asked the same, by today's rules."""
+    asked_now = {mutant.name for mutant in folder.mutants}
+    rules, kept = (making_digest(), judging_digest()), dict[str, Detection]()
+    for row in map(RunDirectory, sorted((workshop.out / _ROWS).glob("*"))):
+        key, found = row.detection_key.read_if_exists(), row.detection.read_if_exists()
+        if not key or not found or found.name in asked_now or found.name not in folder.names:
+            continue
+        if (key.making, key.judging, key.without, found.asked) == (*rules, tuple(without), asked_by(workshop.request)):
+            kept[found.name] = found
+    return tuple(kept.values())
 
 
 def _write(found: Sequence[Detection], out: Path) -> None:

@@ -13,8 +13,10 @@ from harness.model.request import NO_CLAIMS, Request
 from harness.nightly.folder import NightFolder
 from harness.rundir.directory import RunDirectory
 from harness.rundir.packed_inputs import FOLDER, packed_inputs
+from harness.stages.rules_digest import own_files_of
 
 _OPTIONS = options_of(Request)
+_SCENARIOS = "scenario_folders"
 _KAFKAS = ("dist", "base_dist")
 _FILES = ("jar", "base_jar", *_KAFKAS, "waivers", "config")
 _SECRET = re.compile(r"password|secret|jaas|credential|\.key$", re.IGNORECASE)
@@ -84,7 +86,7 @@ def _named(folder: Path) -> Iterator[tuple[str, Path]]:
         yield from ((name, Path(path)) for name, path in named if path)
     if directory.request.is_whole:
         request = directory.request.read()
-        yield from (("scenario_folders", path) for path in request.scenario_folders)
+        yield from ((_SCENARIOS, path) for path in request.scenario_folders)
         yield from (("patches", path) for path in request.patches)
         yield from ((name, getattr(request, name)) for name in _FILES if getattr(request, name))
         if request.claims not in ("", NO_CLAIMS):
@@ -111,11 +113,15 @@ def _not_packed(folder: Path) -> Iterator[str]:
 
 
 def _files(name: str, path: Path) -> list[Path]:
-    """Return the files at a place: its jars of an unpacked Kafka, of other folders all but caches and hidden ones."""
+    """Return the files at a place: jars of an unpacked Kafka, Python files of scenarios, else all but caches and hidden
+    ones.
+    """
     if path.is_file():
         return [path]
     if name in _KAFKAS:
         return sorted(jar for jar in folder_of_jars(path).glob("*.jar") if jar.is_file())
+    if name == _SCENARIOS:  # that folder may be any; what is read of it are these
+        return [file for file in own_files_of([path]) if file.is_file()]
     return sorted(file for file in path.rglob("*") if file.is_file() and not _is_hidden(file.relative_to(path)))
 
 

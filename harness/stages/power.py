@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from harness.base.errors import HarnessError
@@ -10,6 +11,7 @@ from harness.model.detection import Detection, Expected, Part
 from harness.model.power import SCHEMA, Noticed, Power
 from harness.model.request import DEFAULT_KAFKA, suite_of
 from harness.stages.detecting import Detector
+from harness.stages.detection_table import cell
 from harness.stages.growing import Growing
 from harness.stages.mutants import BUILD, Workshop, detect_one
 from harness.stages.power_data import power_file
@@ -19,17 +21,19 @@ RESULTS = "power.json"
 
 
 def measure(kinds: Sequence[Growing], workshop: Workshop, times: int) -> Power:
-    """Find the smallest noticed size of each kind, by live clusters alone, and write power.json after each.
+    """Find the smallest noticed size of each kind, by live clusters alone, and write power.json after each, with what
+    earlier calls measured of other kinds by the same rules.
 
     A size is noticed when each of `times` verifications ends with HOLD; one that is not decided has not noticed it.
     Raises HarnessError when a jar in which nothing is wrong is held back.
     """
     detector = workshop.detector(workshop.control(), tuple(Part))
-    power = _write(workshop, detector, ())
+    before = _measured_before(kinds, workshop, detector)
+    power = _write(workshop, detector, before, ())
     found: list[tuple[Growing, Mapping[int, Detection]]] = []
     for kind in kinds:
         found.append((kind, _ask(kind, workshop, detector, times)))
-        power = _write(workshop, detector, tuple(found), times)
+        power = _write(workshop, detector, before, tuple(found), times)
     return power
 
 
@@ -51,7 +55,7 @@ def bounds(sizes: int, noticed: Mapping[int, bool]) -> tuple[int, int]:
 def curve(power: Power) -> str:
     """Return the measurement as a Markdown table; pure."""
     rows = [
-        f"| {each.kind} | {each.defect} | {each.missed or 'none asked'} | {_place(each)} | {each.times} |"
+        f"| {each.kind} | {cell(each.defect)} | {cell(each.missed) or 'none asked'} | {_place(each)} | {each.times} |"
         for each in power.noticed
     ]
     head = ("| kind | smallest noticed | largest missed | by | times |", "|---|---|---|---|---|")
@@ -100,15 +104,24 @@ def _was_noticed(asked: Mapping[int, Detection]) -> Mapping[int, bool]:
     return {size: bool(found.caught) for size, found in asked.items()}
 
 
-def _write(
-    workshop: Workshop,
-    detector: Detector,
-    found: Sequence[tuple[Growing, Mapping[int, Detection]]],
-    times: int = 1,
-) -> Power:
-    noticed = [each for kind, asked in found if (each := _noticed(kind, asked, times))]
+def _measured_before(kinds: Sequence[Growing], workshop: Workshop, detector: Detector) -> Power:
+    """Return what is in power.json of other kinds, measured of the same suite by the same rules; else nothing."""
+    now = _nothing_yet(workshop, detector)
+    before = power_file(workshop.out / RESULTS).read_if_exists()
+    if before is None or replace(before, measured_at=now.measured_at, noticed=(), unnoticed=()) != now:
+        return now
+    asked = {kind.kind for kind in kinds}
+    named = {kind.named(size) for kind in kinds for size in kind.sizes}
+    return replace(
+        before,
+        noticed=tuple(each for each in before.noticed if each.kind not in asked),
+        unnoticed=tuple(each for each in before.unnoticed if each not in named),
+    )
+
+
+def _nothing_yet(workshop: Workshop, detector: Detector) -> Power:
     declaration = detector.base.directory.declaration.read()
-    power = Power(
+    return Power(
         schema=SCHEMA,
         kafka_version=workshop.request.kafka_version or DEFAULT_KAFKA,
         suite=suite_of(workshop.request, of_series=declaration.is_held_to_series),
@@ -117,8 +130,21 @@ def _write(
         measured_at=datetime.now(UTC).isoformat(timespec="seconds"),
         making=making_digest(),
         judging=judging_digest(),
-        noticed=tuple(noticed),
-        unnoticed=tuple(_unnoticed(found, {each.kind for each in noticed})),
+    )
+
+
+def _write(
+    workshop: Workshop,
+    detector: Detector,
+    before: Power,
+    found: Sequence[tuple[Growing, Mapping[int, Detection]]],
+    times: int = 1,
+) -> Power:
+    noticed = [each for kind, asked in found if (each := _noticed(kind, asked, times))]
+    power = replace(
+        _nothing_yet(workshop, detector),
+        noticed=(*before.noticed, *noticed),
+        unnoticed=(*before.unnoticed, *_unnoticed(found, {each.kind for each in noticed})),
     )
     power_file(workshop.out / RESULTS).write(power)
     return power

@@ -15,7 +15,7 @@ from harness.engine.sealing import inputs_of
 from harness.model.proof import ChangedMethod
 from harness.proof.junit import OtherRelease
 from harness.stages.proof_case import ProofCase
-from harness.stages.rules_digest import code_digest, digest_of
+from harness.stages.rules_digest import code_digest, digest_of, own_files_of
 from harness.toolbox.java import JavaRuntime
 
 # What tells two runtimes of one version apart: a distributor's build, a patched one.
@@ -37,7 +37,7 @@ def surroundings(host: Mapping[str, str], java: JavaRuntime, own_scenarios: Sequ
         "code": code_digest(),
         "libraries": libraries(),
         "java": f"{java.version} {java.home} {' '.join(files_of_java(java.java))}",
-        "own scenarios": digest_of(folder.resolve() for folder in own_scenarios),
+        "own scenarios": digest_of(own_files_of(own_scenarios)),
     }
 
 

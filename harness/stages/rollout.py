@@ -92,10 +92,10 @@ def _compare(rehearsals: Sequence[Rehearsal], directory: RunDirectory, toolbox: 
     if not {*compared} <= by_name.keys():
         return
     reporter.stage("comparing the logs of both versions mixed with those of base alone, on Spark")
-    nodes = [node for name in compared for node in _logs_of_roll(directory, by_name[name])]
     logs = directory.logs
     logs.findings.path.unlink(missing_ok=True)  # those of an earlier roll are not shown when this fails
     try:
+        nodes = [node for name in compared for node in _logs_of_roll(directory, by_name[name])]
         with timed(directory, "diff"):
             with opened(logs.path, toolbox, reporter.report) as spark:
                 counted = read_nodes(spark, directory.path, nodes, logs, reporter.report)
@@ -141,7 +141,7 @@ def print_rollout(console: Console, found: RolloutVerdict, run_dir: Path) -> Non
 
 
 def _line(each: Rehearsal) -> str:
-    reason = f": {each.result.reason}" if each.result.reason else ""
+    reason = f": {visible(each.result.reason)}" if each.result.reason else ""
     return (
         f"{outcome_of(each)} in {duration(each.result.seconds)}, {len(each.turns)} turns, longest pause "
         f"{each.longest_pause_seconds:.1f} s, {each.lost} lost{reason}"

@@ -56,5 +56,5 @@ def _print(console: Console, build: str, name: str, replay: Replay, log: Path) -
     if replay.ended is None:
         raise HarnessError(f"The simulation {name} did not begin on {build}.", "Take its name from the report.")
     words = "passed" if replay.passed else f"failed: {visible(replay.ended.message)}"
-    console.print(Text(f"{build}: {name} {replay.ended.arguments} {words}"))
+    console.print(Text(f"{build}: {name} {visible(replay.ended.arguments)} {words}"))
     console.print(Text(f"  {log}", style="dim"))

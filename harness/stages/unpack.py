@@ -88,8 +88,9 @@ def first_problem(manifest: PackManifest) -> str:
         return f"of {odd!r} {problem_of(odd)}"
     if len({*paths}) < len(paths):
         return "it lists a file twice"
-    folders = {parent.as_posix() for path in paths for parent in PurePosixPath(path).parents}
-    both = next((path for path in paths if path in folders), "")
+    listed = {*paths}
+    parents = (parent.as_posix() for path in paths for parent in PurePosixPath(path).parents)
+    both = next((parent for parent in parents if parent in listed), "")
     return f"it lists {both!r} as a file and as a folder" if both else ""
 
 

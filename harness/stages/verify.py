@@ -22,6 +22,7 @@ from harness.model.expectations import Expectations, Met
 from harness.model.proof import ChangedMethod
 from harness.model.runs import Verdict
 from harness.model.verdict import JudgedCell, JudgedScenario, VerdictRecord
+from harness.report.left_open import left_open
 from harness.rundir.directory import RunDirectory
 from harness.scenario.host_meter import host_speed
 from harness.stages import diff as diff_stage
@@ -182,8 +183,6 @@ def print_verdict(console: Console, record: VerdictRecord, timings: Mapping[str,
 
 def _not_fixed(record: VerdictRecord) -> str:
     """Return the sentence of the page's card on what is not fixed; empty where there is nothing."""
-    from harness.report.left_open import left_open  # its package brings the templates' engine
-
     left = left_open(record, 0, _LONGEST)
     return left.summary if left else ""
 

@@ -29,8 +29,11 @@ public final class CommandHelp {
         });
         for (int number = 0; number < args.length; number++) {
             asked = number;
-            ask(args[number].split(" "));
+            boolean ended = ask(args[number].split(" "));
             answer();
+            if (!ended) {
+                break; // it may still print, and the next tool is asked by another JVM
+            }
         }
         Runtime.getRuntime().halt(0); // a tool may have left threads
     }
@@ -40,7 +43,8 @@ public final class CommandHelp {
         OUT.flush();
     }
 
-    private static void ask(String[] command) throws Exception {
+    /** Whether the tool has ended by itself. */
+    private static boolean ask(String[] command) throws Exception {
         printed = new ByteArrayOutputStream();
         PrintStream sink = new PrintStream(printed, true, "UTF-8");
         System.setOut(sink);
@@ -51,7 +55,9 @@ public final class CommandHelp {
         tool.join(MOST_MS);
         if (tool.isAlive()) {
             OUT.println("late " + asked);
+            return false;
         }
+        return true;
     }
 
     private static void call(String[] command) {

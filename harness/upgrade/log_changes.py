@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from difflib import SequenceMatcher
 
+from harness.base.likeness import most_alike
 from harness.model.kafka_inventory import Logged
 from harness.model.operator_changes import Area, Change, Weight
 
 _SHOWN = ("INFO", "WARN", "ERROR", "FATAL")  # what Kafka's own configuration logs, from the mildest
 _ALERTED = ("WARN", "ERROR", "FATAL")
-_ALIKE = 0.6  # of two texts of one class, from which one is taken for another wording of the other
 _LETTERS = re.compile(r"[A-Za-z]")
 _LEAST_LETTERS = 8  # of a text that anybody could match
 
@@ -74,20 +73,17 @@ def _of_two_levels(before: Logged, after: Logged) -> Change:
 
 def _reworded(gone: Sequence[Logged], fresh: Iterable[Logged]) -> dict[str, Logged]:
     """Return for each text that is gone the new one of the same class that is most like it, each used once."""
-    by_owner: dict[str, list[Logged]] = defaultdict(list)
-    for each in fresh:
-        by_owner[each.owner].append(each)
-    pairs = ((_likeness(old, new), old, new) for old in gone for new in by_owner[old.owner])
-    found: dict[str, Logged] = {}
-    for likeness, old, new in sorted(pairs, key=lambda pair: (-pair[0], pair[1].text, pair[2].text)):
-        if likeness >= _ALIKE and old.text not in found and new not in found.values():
-            found[old.text] = new
+    new = {each.text: each for each in fresh}
+    was, now = _texts_of_owners(gone), _texts_of_owners(new.values())
+    pairs = (pair for owner in was for pair in most_alike(was[owner], now.get(owner, {})))
+    return {before: new[after] for before, after in pairs}
+
+
+def _texts_of_owners(statements: Iterable[Logged]) -> dict[str, dict[str, str]]:
+    found: dict[str, dict[str, str]] = defaultdict(dict)
+    for each in statements:
+        found[each.owner][each.text] = each.text
     return found
-
-
-def _likeness(old: Logged, new: Logged) -> float:
-    matcher = SequenceMatcher(None, old.text, new.text, autojunk=False)
-    return matcher.ratio() if matcher.real_quick_ratio() >= _ALIKE and matcher.quick_ratio() >= _ALIKE else 0.0
 
 
 def _gone(old: Logged, new: Logged | None) -> Change:

@@ -22,6 +22,11 @@
     after.after(form);
   }
 
+  /** Opens every fold around an element. */
+  function unfold(element) {
+    for (let fold = element.closest(".more"); fold; fold = fold.parentElement.closest(".more")) fold.open = true;
+  }
+
   function filterFindings() {
     const title = document.getElementById("findings-title");
     const findings = [...document.querySelectorAll("#findings .finding")];
@@ -37,7 +42,7 @@
       for (const finding of findings) {
         const fits = !kind.value || finding.querySelector(".kind").textContent === kind.value;
         finding.hidden = !(fits && finding.textContent.toLowerCase().includes(wanted));
-        if (!finding.hidden && (wanted || kind.value) && finding.closest(".more")) finding.closest(".more").open = true;
+        if (!finding.hidden && (wanted || kind.value)) unfold(finding);
       }
       shown.textContent = findings.filter(finding => !finding.hidden).length + " of " + findings.length + " shown";
       keep("find", text.value);
@@ -73,7 +78,7 @@
       const wanted = text.value.toLowerCase();
       for (const row of rows) {
         row.hidden = !row.textContent.toLowerCase().includes(wanted);
-        if (!row.hidden && wanted && row.closest(".more")) row.closest(".more").open = true;
+        if (!row.hidden && wanted) unfold(row);
       }
       shown.textContent = rows.filter(row => !row.hidden).length + " of " + rows.length + " shown";
       keep("change", text.value);

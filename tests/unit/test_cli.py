@@ -371,6 +371,34 @@ def test_a_failed_command_keeps_its_folder_only_if_one_can_go_on_from_it(tmp_pat
     assert (tmp_path / "run").exists() == kept
 
 
+@pytest.mark.parametrize("is_link", [False, True])
+def test_a_folder_that_was_there_is_left_empty_by_a_failed_command(tmp_path, is_link):
+    (tmp_path / "place").mkdir()
+    out = tmp_path / "place"
+    if is_link:
+        out = tmp_path / "link"
+        out.symlink_to(tmp_path / "place")
+
+    def fail():
+        with fresh_run_dir(out, "verify", Request()) as folder:
+            (folder / "builds").mkdir()
+            raise KeyboardInterrupt
+
+    for _ in range(2):
+        with pytest.raises(KeyboardInterrupt):
+            fail()
+        assert list((tmp_path / "place").iterdir()) == []
+        assert out.exists()
+
+
+@pytest.mark.parametrize("words", [("simulate", "mine", "--property", "A#b", "--seed", "1"), ("convert", "mine")])
+def test_a_folder_that_is_no_run_directory_keeps_what_it_has(harness, tmp_path, words):
+    (tmp_path / "mine" / "builds").mkdir(parents=True)
+    (tmp_path / "mine" / "builds" / "notes.txt").write_text("mine")
+    assert harness(*words)[0] == 2
+    assert (tmp_path / "mine" / "builds" / "notes.txt").read_text() == "mine"
+
+
 def test_of_a_failed_build_the_log_is_left_that_the_message_names_and_nothing_else(tmp_path):
     log = tmp_path / "run" / "builds" / "patched" / "build.log"
 

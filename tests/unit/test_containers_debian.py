@@ -9,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.base.errors import HarnessError
+from harness.base.paths import user_data_root
+from harness.building.containers import debian
 from harness.building.containers.aptsources import AptSource, host_sources, is_of, parse_deb822, parse_list
 from harness.building.containers.debian import (
     ImageInputs,
@@ -131,6 +133,16 @@ def test_other_bytes_of_the_same_packages_are_reported_and_so_are_other_mirrors(
     assert "the same packages as in the last image, and yet other bytes" in sentence
     (sentence,) = moved(MADE, ImageInputs(("https://b bookworm",), MADE.packages, MADE.content))
     assert sentence.startswith("other mirrors: https://mirror.example/debian bookworm before, https://b bookworm now")
+
+
+@pytest.mark.parametrize("damaged", ["", "{", '{"sources": 3}'])
+def test_a_damaged_memory_of_the_last_image_is_begun_anew(damaged, monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    file = user_data_root() / "images" / "debian.json"
+    file.parent.mkdir(parents=True)
+    file.write_text(damaged)
+    assert debian._remembered(MADE) == []
+    assert debian._remembered(ImageInputs(("https://b bookworm",), MADE.packages, MADE.content)) != []
 
 
 def test_the_first_errors_of_a_failure_are_reported():

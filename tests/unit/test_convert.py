@@ -1,5 +1,6 @@
 """Folders of before are converted whole, any number of times, and what was tampered with stays refused."""
 
+import errno
 import json
 import shutil
 import sys
@@ -365,6 +366,25 @@ def test_what_is_nowhere_is_to_be_named(tmp_path, monkeypatch, capsys):
         assert said.endswith("Name a run directory, a night or a history file.")
         assert "verify" not in said
     assert (tmp_path / "other" / "builds").is_dir(), "a folder that is none of ours keeps its builds"
+
+
+def test_a_file_that_is_there_is_not_written_over(tmp_path, monkeypatch, capsys):
+    (tmp_path / "history.jsonl").write_text("")
+    (tmp_path / "other.jsonl").write_text("mine")
+    said = refused(monkeypatch, capsys, str(tmp_path / "history.jsonl"), "--out", str(tmp_path / "other.jsonl"))
+    assert "is there already" in said
+    assert (tmp_path / "other.jsonl").read_text() == "mine"
+
+
+def test_a_copy_that_fails_leaves_nothing_and_can_be_asked_again(folder, tmp_path, monkeypatch, capsys):
+    def full(_, target, *args, **kwargs):
+        (Path(target) / "half").mkdir()
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(shutil, "copytree", full)
+        assert "No space left" in refused(monkeypatch, capsys, str(folder), "--out", str(tmp_path / "copy"))
+    assert not (tmp_path / "copy").exists()
 
 
 @pytest.mark.parametrize("source", ["folder", "history"])

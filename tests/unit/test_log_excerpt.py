@@ -1,5 +1,6 @@
 """The lines of a log that a piece of evidence is about, for a page that shows why something stopped."""
 
+import tracemalloc
 from dataclasses import replace
 
 import sample_run
@@ -35,6 +36,16 @@ def test_a_trace_and_its_lines_have_a_most():
     long = ["[2026-03-01 10:00:02,000] ERROR x (a.C)\n", *["\tat " + "y" * 5000 + "\n"] * 500]
     shown = excerpt(long)
     assert len(shown) < 24 * 401
+
+
+def test_a_line_without_an_end_takes_no_memory(tmp_path):
+    (tmp_path / "server.log").write_bytes(b"x" * 20_000_000)
+    tracemalloc.start()
+    (read,) = with_excerpts(tmp_path, (Evidence("server.log", 1),))
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert read.excerpt == "x" * 400
+    assert most < 4_000_000
 
 
 def test_the_file_is_read_up_to_the_line_of_the_evidence_and_only_in_the_run_directory(tmp_path):

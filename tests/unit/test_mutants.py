@@ -135,6 +135,8 @@ def test_a_folder_is_read_with_what_must_notice_each(tmp_path: Path) -> None:
         (described("gone"), ("here",), r"mutants\.toml (lacks here|describes, without a patch, gone)"),
         (described("one"), ("one", "two"), r"lacks two"),
         ("= broken", ("one",), r"mutants\.toml cannot be read"),
+        ("mutant = 3", ("one",), "mutant: it is a table"),
+        ("[mutant]\none = 3", ("one",), r"\[mutant.one\]: it is a table"),
         ('[mutant.one]\nexpects = ""\nby = []', ("one",), "expects: it is a text"),
         ('[mutant.one]\nexpects = "x"', ("one",), "lacks by"),
         (described("one", 'survives = "I think so"'), ("one",), "begins with Equivalent or Out of reach"),

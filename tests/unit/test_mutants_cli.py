@@ -9,10 +9,11 @@ import pytest
 from rich.console import Console
 
 from harness.base.errors import HarnessError
+from harness.base.json import from_json
 from harness.base.progress import Reporter
 from harness.cli import app as cli
 from harness.kafka.patching import load_patch
-from harness.model.detection import Caught, Detection, Expected, Ground, Part
+from harness.model.detection import Caught, Detection, DetectionKey, Expected, Ground, Part
 from harness.model.power import SCHEMA, Power
 from harness.model.request import Request
 from harness.model.setup import Profile
@@ -21,6 +22,7 @@ from harness.stages import mutants as stage
 from harness.stages import power as power_stage
 from harness.stages.mutant_folder import load_mutants
 from harness.stages.mutants import Workshop
+from harness.stages.rules_digest import judging_digest, making_digest
 from harness.toolbox.toolbox import local_toolbox
 
 MUTANTS = Path(__file__).parent.parent / "mutants"
@@ -164,6 +166,37 @@ def workshop(monkeypatch, tmp_path):
     monkeypatch.setattr(stage, "patched_jar", lambda *_: tmp_path / "raft.jar")
     monkeypatch.setattr(stage, "prepare_base", lambda *_: None)
     return Workshop(tmp_path, Ground.STOCK, Request(), local_toolbox(), Reporter(Console(quiet=True)))
+
+
+def kept_row(out: Path, name: str, **changed: object) -> None:
+    """Write what an earlier call found of a mutant."""
+    row = RunDirectory(out / "rows" / f"{name}-0123abcd")
+    key = DetectionKey("a" * 64, making_digest(), judging_digest(), ("turn1",))
+    asked = {each: changed.pop(each) for each in ("asked",) if each in changed}
+    row.detection_key.write(replace(key, **changed))
+    row.detection.write(replace(NOTICED, name=name, **asked))
+
+
+def test_one_row_of_a_table_leaves_the_others_that_were_asked_the_same_by_todays_rules(workshop, monkeypatch, tmp_path):
+    monkeypatch.setattr(stage, "Detector", lambda *_: Finds(MISSED, replace(NOTICED, name=ONE)))
+    kept_row(tmp_path, TWO)
+    kept_row(tmp_path, "voters-do-not-flush", judging="other")
+    kept_row(tmp_path, "buffers-run-out", without=(Part.TESTS,))
+    kept_row(tmp_path, "elections-take-longer", asked=("--suite", "chaos"))
+    kept_row(tmp_path, "nothing-is-wrong")
+    kept_row(tmp_path, ONE)
+    stage.detect(load_mutants(MUTANTS / "stock", [ONE]), workshop)
+    written = from_json(tuple[Detection, ...], (tmp_path / stage.RESULTS).read_text())
+    assert [each.name for each in written] == [ONE, TWO]
+
+
+def test_a_jar_of_another_builder_is_another_jar(workshop, monkeypatch):
+    folders = []
+    monkeypatch.setattr(stage, "patched_jar", lambda *words: folders.append(words[2].name) or Path("raft.jar"))
+    for builder in ("auto", "javac"):
+        replace(workshop, request=Request(builder=builder)).control()
+    first, second = folders
+    assert second == f"{first}-javac"
 
 
 def test_a_jar_in_which_nothing_is_wrong_ends_the_table_when_it_is_held_back(workshop, monkeypatch):

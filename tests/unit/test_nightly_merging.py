@@ -113,6 +113,12 @@ def test_single_runs_can_be_merged_under_their_folders_names(tmp_path):
     assert conclude(out, tmp_path / "history.jsonl").exit_code == 0
 
 
+def test_a_run_whose_folder_cannot_be_one_of_a_night_is_refused_before_anything_is_copied(tmp_path):
+    write_run(tmp_path / "my run", SHIP)
+    with pytest.raises(HarnessError, match="my run cannot be part of a night"):
+        merged([tmp_path / "my run"], tmp_path)
+
+
 def test_a_run_that_bears_a_verifications_name_and_runs_something_else_is_refused(shards, tmp_path):
     with pytest.raises(HarnessError, match="ran something else than b"):
         merged([shards[0], write_run(tmp_path / "b", SHIP)], tmp_path)

@@ -8,6 +8,7 @@ import lzma
 import shutil
 import sys
 import tarfile
+import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 
@@ -185,6 +186,8 @@ def with_inputs(tmp_path) -> Path:
         "my.properties": "ssl.keystore.password=x",
         "scenarios/pause.py": "import os",
         "scenarios/.git/config": "hidden",
+        "scenarios/client.properties": "sasl.jaas.config=secret",
+        "scenarios/out/run/request.json": "{}",
         "series/series": "1.patch",
         "series/claims.toml": "claims of the series",
         "kafka/libs/kafka-raft-3.9.1.jar": "raft",
@@ -217,7 +220,7 @@ def test_what_lies_outside_comes_with_it_and_is_found_where_it_is_unpacked(with_
     assert Path(request.claims).read_text() == "claims"
     assert Path(setup.claims).read_text() == "claims of the series"
     assert Path(setup.series, "series").read_text() == "1.patch"
-    assert [path.name for path in request.scenario_folders[0].rglob("*")] == ["pause.py"]
+    assert [path.name for path in request.scenario_folders[0].rglob("*")] == ["pause.py"]  # and no notes
     assert [path.name for path in request.base_dist.rglob("*.*")] == ["kafka-raft-3.9.1.jar"]
     assert request.java_home == tmp_path / "mine" / "jdk"
     assert {path.relative_to(folder).parts[0] for path in (request.jar, request.config)} == {"inputs"}
@@ -465,6 +468,15 @@ def test_a_path_without_a_problem_stays_below_its_folder(path):
 def test_too_many_files_are_refused_before_any_is_written():
     files = tuple(PackedFile(str(number), 0, "0" * 64) for number in range(100_001))
     assert "at most 100000" in first_problem(PackManifest(1, "x", "night", files))
+
+
+def test_a_list_of_deep_paths_takes_no_more_memory_than_it_has_itself():
+    files = tuple(PackedFile("/".join((str(number), *["x"] * 400)), 0, "0" * 64) for number in range(500))
+    tracemalloc.start()
+    assert first_problem(PackManifest(1, "x", "night", files)) == ""
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 4_000_000
 
 
 def test_ctrl_c_and_a_full_disk_leave_nothing_half_written(small, tmp_path, monkeypatch):

@@ -173,6 +173,18 @@ def test_the_scenario_that_is_named_is_asked_first_and_costs_of_a_fix_can_be_jud
     assert (first.scenarios, first.beside, first.costs) == (("turn1",), True, True)
 
 
+def test_what_was_measured_of_other_kinds_by_the_same_rules_stays(asked, tmp_path: Path) -> None:
+    power, _ = asked(lambda size, _time: size >= 0.4)
+    file = power_file(tmp_path / power_stage.RESULTS)
+    other = replace(power.noticed[0], kind="leak", defect="5 MB of heap a minute")
+    file.write(replace(power, noticed=(*power.noticed, other), unnoticed=("a stall of 1.6 s", "a flood")))
+    power, _ = asked(lambda size, _time: size >= 1.6)
+    assert {each.kind: each.defect for each in power.noticed} == {"leak": other.defect, "stall": "a stall of 1.6 s"}
+    assert power.unnoticed == ("a flood",)
+    file.write(replace(file.read(), judging="of others"))
+    assert [each.kind for each in asked(lambda *_: True)[0].noticed] == ["stall"]
+
+
 def test_a_size_is_noticed_only_when_it_is_each_time(asked) -> None:
     power, tried = asked(lambda size, time: size > 1 or (size > 0.2 and time == 1), times=2)
     assert [each.defect for each in power.noticed] == ["a stall of 1.6 s"]

@@ -253,6 +253,18 @@ def test_the_proof_shows_a_seed_that_fails_with_its_log_and_the_command_that_run
     assert 'href="proof/patched/simulation/elect-7.log"' in page
 
 
+@pytest.mark.parametrize("named", ["javascript:alert(1)", "https://example.org/x", "/etc/passwd", "../../x"])
+def test_what_a_record_names_as_a_file_is_one_of_the_folder(named: str) -> None:
+    record = document("hold")
+    assert record.proof is not None
+    assert record.proof.simulation is not None
+    failed = tuple(replace(each, log=named) for each in record.proof.simulation.failed)
+    simulation = replace(record.proof.simulation, failed=failed)
+    proof = replace(record.proof, simulation=simulation, tests=replace(record.proof.tests, report=named))
+    links = Page(render_html(replace(record, proof=proof), journals("hold"))).all("href")
+    assert not [href for href in links if ":" in href or href.startswith(("/", ".."))]
+
+
 def test_changed_lines_that_nothing_ran_are_listed_before_those_that_ran() -> None:
     reach = report_context(document(), journals()).reach
     assert reach is not None

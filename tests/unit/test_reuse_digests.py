@@ -131,6 +131,7 @@ def test_the_host_the_java_the_harness_its_libraries_and_scenarios_of_ones_own_a
         return digest_of_record(dict(surroundings(host, java, [own])))
 
     found = [around()]
+    write_bytes(own / "out/run/server.log", b"what a run writes below")
     assert around() == found[0]
     host["cpus"] = "4"
     found.append(around())

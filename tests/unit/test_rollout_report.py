@@ -187,6 +187,18 @@ def test_the_page_says_what_going_back_means_and_what_the_commands_printed_with_
     assert "It was not rehearsed to its end." in whole_page(sample.whole_rollout(rehearsed=False))
 
 
+@pytest.mark.parametrize("odd", ["{x}", "{config:>999999999}", "{0}", "{"])
+def test_a_command_of_somebody_elses_record_is_text_and_no_template(odd):
+    found = sample.whole_rollout()
+
+    def with_odd(rehearsed):
+        commands = (replace(each, command=f"{each.command} {odd}") for each in rehearsed.commands)
+        return replace(rehearsed, commands=tuple(commands))
+
+    shown = whole_page(replace(found, rehearsals=tuple(map(with_odd, found.rehearsals))))
+    assert odd.replace(">", "&gt;") in shown
+
+
 def vendors_rollout(**jars):
     """Return a rollout of Apache's 3.9.2 to a vendor's, in which these jars are others."""
     found = sample.whole_rollout()

@@ -147,6 +147,12 @@ def test_strips_stay_in_their_height_whatever_a_client_was_answered(counts, star
         assert len(strip.area) < 60_000
 
 
+def test_a_line_of_a_client_that_holds_no_whole_second_has_no_strip():
+    writer = JournalWriter()
+    writer.at(1, ClientSeconds("orders", 0.0, (1, 2), (), (1.0, 1.0), (1.0, 1.0)))
+    assert client_lines(writer.entries) == ()
+
+
 def test_the_picture_of_the_cluster_shows_who_led_who_is_gone_and_who_was_cut():
     writer = cluster(leader=1)
     writer.at(5, FaultChanged("cut", "cut 3 from 0", "begun", links=LINKS))

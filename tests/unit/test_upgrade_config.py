@@ -200,6 +200,12 @@ def test_half_an_answer_of_the_probe_is_an_error():
         parse_every_config('{"owner": "a.B", "keys": [')
 
 
+@pytest.mark.parametrize("line", ['{"owner": "a.B"}', '{"owner": "a.B", "keys": [3], "failed": ""}', '{"used": 3}'])
+def test_a_line_of_the_classs_own_that_looks_like_an_answer_is_an_error(line):
+    with pytest.raises(HarnessError, match="cannot be read"):
+        parse_every_config(line)
+
+
 @pytest.mark.parametrize("name", ["KafkaConfig", "LogConfig", "Other"])
 def test_a_plugins_class_with_the_name_of_one_of_kafkas_is_a_place_of_its_own(name):
     plugin = ConfigOwner(f"com.acme.audit.{name}", (key("audit.file"),))

@@ -183,6 +183,8 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 def _remembered(now: ImageInputs) -> list[str]:
     """Return how `now` differs from what is remembered, and remember it instead."""
     file = user_data_root() / "images" / "debian.json"
-    before = from_json(ImageInputs, file.read_text(encoding="utf-8")) if file.is_file() else now
+    before = now
+    with suppress(OSError, HarnessError):  # there is none, or it is damaged
+        before = from_json(ImageInputs, file.read_text(encoding="utf-8"))
     write_text(file, to_json(now))
     return moved(before, now)
