@@ -182,6 +182,26 @@ def test_the_page_says_the_same_without_javascript(visit, name):
     assert hidden == 0
 
 
+def test_a_search_opens_every_fold_around_what_it_finds(visit):
+    page, complaints = visit("hold", 1280, "light")
+    finding = page.locator("#findings .finding").first
+    words = finding.evaluate(
+        """finding => {
+          for (const _ of ["inner", "outer"]) {
+            const fold = Object.assign(document.createElement("details"), { className: "more" });
+            const last = finding.closest(".more") || finding;
+            last.before(fold);
+            fold.append(last);
+          }
+          return finding.textContent.trim().slice(0, 12);
+        }"""
+    )
+    assert not finding.is_visible()
+    page.locator("#filter-find").fill(words)
+    assert finding.is_visible()
+    assert complaints == []
+
+
 @pytest.mark.parametrize("name", PAGES)
 def test_links_to_the_parts_of_a_page_lead_to_them(visit, name):
     page, _ = visit(name, 1280, "light")
