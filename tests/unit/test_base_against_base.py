@@ -9,6 +9,7 @@ import pytest
 import sample_run
 
 from harness.model.arms import Role
+from harness.model.request import Request
 from harness.model.runs import Outcome, RunResult
 from harness.rundir.directory import RunDirectory
 from harness.stages.judge import judge_run
@@ -84,8 +85,17 @@ def test_a_version_is_verified_against_itself_as_whole_kafkas(benchmark, monkeyp
     monkeypatch.setattr(benchmark.subprocess, "run", lambda command, **_: asked.append(command) or Failed)
     with pytest.raises(benchmark.HarnessError, match=r"has no verdict: Kafka 4\.3 needs Java 17"):
         benchmark.verified(tmp_path, benchmark.Trial("4.3.1", "standard", 0))
-    options = ["--base-kafka", "4.3.1", "--kafka", "4.3.1", "--suite", "standard", "--out", str(tmp_path)]
-    assert asked[0][3:] == ["verify", "--fresh", *options]
+    options = ["--base-kafka", "4.3.1", "--kafka", "4.3.1", "--suite", "standard", "--fresh", "--out", str(tmp_path)]
+    assert asked[0][3:] == ["verify", *options]
+
+
+def test_a_verification_that_was_cut_short_is_gone_on_with(benchmark, monkeypatch, tmp_path):
+    asked = []
+    monkeypatch.setattr(benchmark.subprocess, "run", lambda command, **_: asked.append(command) or Failed)
+    RunDirectory(tmp_path).request.write(Request())
+    with pytest.raises(benchmark.HarnessError, match="has no verdict"):
+        benchmark.verified(tmp_path, benchmark.Trial("4.3.1", "standard", 0))
+    assert asked[0][3:] == ["verify", "--resume", str(tmp_path)]
 
 
 def test_the_row_of_a_verification_has_what_its_own_runs_tell(benchmark, monkeypatch, tmp_path):
