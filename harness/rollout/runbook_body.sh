@@ -65,11 +65,18 @@ without() {
     done
 }
 
+# has_ended NODE: it is certain that it has no process; a host that cannot be reached says nothing.
+has_ended() {
+    code=0
+    is_running "$1" </dev/null || code=$?
+    [ "$code" -eq 1 ]
+}
+
 # down_first LIST: the same nodes, those that do not run first.
 down_first() {
     up=
     for each in $1; do
-        if is_running "$each" </dev/null; then up="$up $each"; else printf ' %s' "$each"; fi
+        if has_ended "$each"; then printf ' %s' "$each"; else up="$up $each"; fi
     done
     printf '%s' "$up"
 }
@@ -77,7 +84,7 @@ down_first() {
 # down_in LIST: those of them that do not run.
 down_in() {
     for each in $1; do
-        is_running "$each" </dev/null || printf ' %s' "$each"
+        ! has_ended "$each" || printf ' %s' "$each"
     done
 }
 
@@ -146,7 +153,7 @@ await() {
     limit=$1 deadline=$(($(now) + $1)) told=
     shift
     until look "$@"; do
-        if [ "$STARTED" = yes ] && ! is_running "$NODE" </dev/null; then
+        if [ "$STARTED" = yes ] && has_ended "$NODE"; then
             PROBLEM="node $NODE crashed after its start"
             return 1
         fi
@@ -164,11 +171,11 @@ stop_in_time() {
     say "node $NODE: stop, within $STOP_SECONDS s of SIGTERM"
     signalled=$(now)
     stop_node "$NODE" </dev/null || halt "stop_node $NODE failed"
-    while is_running "$NODE" </dev/null; do
+    until has_ended "$NODE"; do
         [ $(($(now) - signalled)) -lt "$STOP_SECONDS" ] || break
         sleep 1
     done
-    if [ $(($(now) - signalled)) -gt "$STOP_SECONDS" ] || is_running "$NODE" </dev/null; then
+    if [ $(($(now) - signalled)) -gt "$STOP_SECONDS" ] || ! has_ended "$NODE"; then
         halt "node $NODE did not stop within $STOP_SECONDS s of SIGTERM"
     fi
 }
@@ -210,7 +217,9 @@ no_new_errors() {
     for each in $TOUCHED; do
         lines=$(error_lines "$each" </dev/null) || halt "error_lines $each failed"
         lines=$(printf '%s\n' "$lines" | against_the_jar)
-        [ -z "$lines" ] || halt "node $each wrote: $(printf '%s\n' "$lines" | head -n 1)"
+        [ -n "$lines" ] || continue
+        FAILED=$each TOUCHED=" $each$(without "$each" "$TOUCHED")"
+        halt "node $each wrote: $(printf '%s\n' "$lines" | head -n 1)"
     done
 }
 
@@ -248,7 +257,7 @@ not_yet() {
 # turn NODE JAR: checks B, stop the node, put a jar in place (new, base, none), start it, checks A.
 turn() {
     NODE=$1 STARTED=no began=$(now) runs=yes
-    if [ "$MODE" = back ] && ! is_running "$NODE" </dev/null; then
+    if [ "$MODE" = back ] && has_ended "$NODE"; then
         runs=no
         say "node $NODE is down: nothing is checked before its turn"
     else
@@ -312,7 +321,8 @@ next_node() {
 rolled() {
     [ "$NEW_SHA256" != "$BASE_SHA256" ] || return 0
     for other in $(all_nodes); do
-        [ "$(running_jar "$other" </dev/null)" != "$NEW_SHA256" ] || printf ' %s' "$other"
+        held=$(running_jar "$other" </dev/null) || has_ended "$other" || refuse "running_jar $other failed"
+        [ "$held" != "$NEW_SHA256" ] || printf ' %s' "$other"
     done
 }
 
@@ -522,7 +532,7 @@ elif ! command -v longest_wait >/dev/null 2>&1; then
 fi
 case $MODE in
 forward)
-    TOUCHED=$(rolled)
+    TOUCHED=$(rolled) || exit 2
     if [ $# -eq 0 ]; then
         for each in $(all_nodes); do
             if is_in "$each" "$TOUCHED"; then

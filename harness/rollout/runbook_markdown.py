@@ -100,7 +100,7 @@ def _beforehand_jar(swap: Swap) -> list[str]:
         "Before the first turn, on every node, keep base and lay the new jar beside it:",
         "",
         "```sh",
-        f"cp {_LIBS}/{jar} {_LIBS}/{jar}.base",
+        f"[ -e {_LIBS}/{jar}.base ] || cp {_LIBS}/{jar} {_LIBS}/{jar}.base",
         f"cp {shlex.quote(jar)} {_LIBS}/{jar}.new",
         f"sha256sum {_LIBS}/{jar}.base   # {swap.base_sha256}",
         f"sha256sum {_LIBS}/{jar}.new    # {swap.candidate_sha256}",
@@ -143,7 +143,8 @@ def _adding(jar: Added | None, home: str) -> list[str]:
     """Return how a raft jar takes the place of the one that a Kafka came with, under the name of that."""
     if jar is None:
         return []
-    return [f"rm {home}/libs/{RAFT}-[0-9]*.jar && cp {shlex.quote(jar.file)} {home}/libs/{shlex.quote(jar.name)}"]
+    placed = f"{home}/libs/{shlex.quote(jar.name)}"
+    return [f"cp {shlex.quote(jar.file)} {placed}.next && rm {home}/libs/{RAFT}-[0-9]*.jar && mv {placed}.next {placed}"]
 
 
 def _list(title: str, items: Sequence[Item]) -> list[str]:

@@ -231,7 +231,8 @@ def test_a_whole_kafka_with_a_raft_jar_of_its_own_gets_that_one_before_the_first
     build = replace(found.candidate.build, jar="/jars/it's new.jar", jar_sha256="d" * 64)
     text = markdown(runbook(replace(found, candidate=replace(found.candidate, build=build))))
     libs = "/opt/kafka-4.3.1/libs"
-    assert f"rm {libs}/kafka-raft-[0-9]*.jar && cp 'it'\"'\"'s new.jar' {libs}/kafka-raft-4.3.1.jar\n" in text
+    new, placed = "'it'\"'\"'s new.jar'", f"{libs}/kafka-raft-4.3.1.jar"
+    assert f"cp {new} {placed}.next && rm {libs}/kafka-raft-[0-9]*.jar && mv {placed}.next {placed}\n" in text
     assert f"sha256sum {libs}/kafka-raft-4.3.1.jar   # {'d' * 64}" in text
 
 

@@ -1,6 +1,7 @@
 """The runbook's script: what it asks, when it stops and what it says then, on a cluster that is a folder of files."""
 
 import os
+import re
 import shutil
 import subprocess
 from dataclasses import replace
@@ -343,6 +344,39 @@ def test_a_cluster_that_does_not_heal_after_a_start_stops_the_roll(cluster):
     code, said = cluster.run("forward")
     assert code == 1
     assert "STOPPED: every partition has all its replicas in sync: not so (t-0), 3 s long." in said
+
+
+def unreachable(cluster, function, node):
+    """Have a function of the operator fail for one node, as ssh does that does not get through."""
+    lines = cluster.site.read_text()
+    cluster.site.write_text(lines.replace(f"{function}() {{ ", f'{function}() {{ [ "$1" != {node} ] || return 255; ', 1))
+
+
+@pytest.mark.parametrize(("way", "jar"), [(("forward",), "new"), (("back", "3"), "base")])
+def test_a_node_that_cannot_be_reached_when_it_stops_counts_as_running_and_gets_no_other_jar(cluster, way, jar):
+    cluster.write(**{"jar-3": "base" if jar == "new" else "new"})
+    lost = f"[ ! -e {cluster.folder}/lost ] || return 255; "
+    text = cluster.site.read_text().replace("is_running() { ", f"is_running() {{ {lost}")
+    cluster.site.write_text(text.replace("stop_node() { ", f"stop_node() {{ : >{cluster.folder}/lost; "))
+    code, said = cluster.run(*way, STOP_SECONDS="1")
+    assert (code, "node 3 did not stop within 1 s" in said) == (1, True)
+    assert f"install 3 {jar}" not in cluster.calls
+
+
+def test_a_roll_does_not_begin_again_while_nobody_can_say_which_jar_a_node_runs(cluster):
+    unreachable(cluster, "running_jar", 1)
+    code, said = cluster.run("forward")
+    assert (code, "running_jar 1 failed" in said) == (2, True)
+    assert cluster.done_to_nodes == []
+
+
+def test_the_way_back_names_the_node_that_wrote_an_error_though_another_has_its_turn(cluster):
+    assert cluster.run("forward", "3")[0] == 0
+    cluster.write(**{"errors-3": "[2026-11-28] ERROR no (kafka.Raft)\njava.lang.IllegalStateException"})
+    cluster.write(**{"jar-3": "new"})
+    code, said = cluster.run("forward")
+    assert (code, "node 3 wrote: [2026-11-28] ERROR no" in said) == (1, True)
+    assert re.search(r"FAILED=3 sh \S+ back 3 ", said)
 
 
 def test_a_live_process_with_another_jar_stops_the_roll(cluster):

@@ -49,7 +49,8 @@ case $COMMAND_CONFIG in /* | "") ;; *) COMMAND_CONFIG=$PWD/$COMMAND_CONFIG ;; es
 # install_jar() { ssh "kafka-$1.example.org" "cp /opt/kafka/libs/kafka-raft-3.9.1.jar.$2 /opt/kafka/libs/kafka-raft-3.9.1.jar.next && mv -f /opt/kafka/libs/kafka-raft-3.9.1.jar.next /opt/kafka/libs/kafka-raft-3.9.1.jar"; }
 # start it
 # start_node() { ssh "kafka-$1.example.org" systemctl start kafka; }
-# succeed if it has a process: one that is stopping still has
+# succeed if it has a process: one that is stopping still has; exit 1 where it has none, and another code where
+# that cannot be told, as ssh does: the node then counts as running
 # is_running() { [ "$(ssh "kafka-$1.example.org" systemctl show -p MainPID --value kafka)" -gt 0 ]; }
 # print the SHA-256 of the jar kafka-raft that its live process holds open
 # running_jar() { ssh "kafka-$1.example.org" 'for fd in /proc/$(systemctl show -p MainPID --value kafka)/fd/*; do case $(readlink "$fd") in
@@ -308,11 +309,18 @@ without() {
     done
 }
 
+# has_ended NODE: it is certain that it has no process; a host that cannot be reached says nothing.
+has_ended() {
+    code=0
+    is_running "$1" </dev/null || code=$?
+    [ "$code" -eq 1 ]
+}
+
 # down_first LIST: the same nodes, those that do not run first.
 down_first() {
     up=
     for each in $1; do
-        if is_running "$each" </dev/null; then up="$up $each"; else printf ' %s' "$each"; fi
+        if has_ended "$each"; then printf ' %s' "$each"; else up="$up $each"; fi
     done
     printf '%s' "$up"
 }
@@ -320,7 +328,7 @@ down_first() {
 # down_in LIST: those of them that do not run.
 down_in() {
     for each in $1; do
-        is_running "$each" </dev/null || printf ' %s' "$each"
+        ! has_ended "$each" || printf ' %s' "$each"
     done
 }
 
@@ -389,7 +397,7 @@ await() {
     limit=$1 deadline=$(($(now) + $1)) told=
     shift
     until look "$@"; do
-        if [ "$STARTED" = yes ] && ! is_running "$NODE" </dev/null; then
+        if [ "$STARTED" = yes ] && has_ended "$NODE"; then
             PROBLEM="node $NODE crashed after its start"
             return 1
         fi
@@ -407,11 +415,11 @@ stop_in_time() {
     say "node $NODE: stop, within $STOP_SECONDS s of SIGTERM"
     signalled=$(now)
     stop_node "$NODE" </dev/null || halt "stop_node $NODE failed"
-    while is_running "$NODE" </dev/null; do
+    until has_ended "$NODE"; do
         [ $(($(now) - signalled)) -lt "$STOP_SECONDS" ] || break
         sleep 1
     done
-    if [ $(($(now) - signalled)) -gt "$STOP_SECONDS" ] || is_running "$NODE" </dev/null; then
+    if [ $(($(now) - signalled)) -gt "$STOP_SECONDS" ] || ! has_ended "$NODE"; then
         halt "node $NODE did not stop within $STOP_SECONDS s of SIGTERM"
     fi
 }
@@ -453,7 +461,9 @@ no_new_errors() {
     for each in $TOUCHED; do
         lines=$(error_lines "$each" </dev/null) || halt "error_lines $each failed"
         lines=$(printf '%s\n' "$lines" | against_the_jar)
-        [ -z "$lines" ] || halt "node $each wrote: $(printf '%s\n' "$lines" | head -n 1)"
+        [ -n "$lines" ] || continue
+        FAILED=$each TOUCHED=" $each$(without "$each" "$TOUCHED")"
+        halt "node $each wrote: $(printf '%s\n' "$lines" | head -n 1)"
     done
 }
 
@@ -491,7 +501,7 @@ not_yet() {
 # turn NODE JAR: checks B, stop the node, put a jar in place (new, base, none), start it, checks A.
 turn() {
     NODE=$1 STARTED=no began=$(now) runs=yes
-    if [ "$MODE" = back ] && ! is_running "$NODE" </dev/null; then
+    if [ "$MODE" = back ] && has_ended "$NODE"; then
         runs=no
         say "node $NODE is down: nothing is checked before its turn"
     else
@@ -555,7 +565,8 @@ next_node() {
 rolled() {
     [ "$NEW_SHA256" != "$BASE_SHA256" ] || return 0
     for other in $(all_nodes); do
-        [ "$(running_jar "$other" </dev/null)" != "$NEW_SHA256" ] || printf ' %s' "$other"
+        held=$(running_jar "$other" </dev/null) || has_ended "$other" || refuse "running_jar $other failed"
+        [ "$held" != "$NEW_SHA256" ] || printf ' %s' "$other"
     done
 }
 
@@ -765,7 +776,7 @@ elif ! command -v longest_wait >/dev/null 2>&1; then
 fi
 case $MODE in
 forward)
-    TOUCHED=$(rolled)
+    TOUCHED=$(rolled) || exit 2
     if [ $# -eq 0 ]; then
         for each in $(all_nodes); do
             if is_in "$each" "$TOUCHED"; then
