@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
+_CUT_NOTE = re.compile(r"… \(\d+ more characters?\)\Z")
 _KEPT = "\n\t"
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 _SUSPECT = re.compile(r"[^\x20-\x7e\n\t\xa1-\xac\xae-\u02ff]")
@@ -45,6 +46,11 @@ def cut(text: str, limit: int) -> str:
     """Return `text`, or its first `limit` characters and how many more there were; where that is no longer, `text`."""
     note = f"… ({counted(len(text) - limit, 'more character')})"
     return text if len(text) <= limit + len(note) else text[:limit] + note
+
+
+def without_note(text: str) -> str:
+    """Return what `cut` has left of a text, without its note of how much there was."""
+    return _CUT_NOTE.sub("", text)
 
 
 def as_markdown(text: str) -> str:

@@ -200,6 +200,8 @@ def _crashed(cell: PlannedRun, run_dir: Path, last_words: str, met: Sequence[Inc
     story = f"{_end_of_process(last_words)}; before that: {before}" if before else _end_of_process(last_words)
     with Journal(folder.journal) as journal:
         recorder = Recorder(cell, journal, folder)
+        for broken in (each for each in met if each.kind is IncidentKind.INVARIANT_BROKEN):
+            recorder.report(broken)
         recorder.report(Incident(IncidentKind.HARNESS_FAILED, "" if before else HARNESS_ALIVE, story))
         decision = decide(recorder.facts())
         journal.write(OutcomeDecided(decision.outcome, decision.expectation, decision.reason))

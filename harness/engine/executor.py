@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
@@ -81,18 +82,25 @@ def run_cell(
     of_nodes = roles(events_of(read_journal(folder.journal)), cell.scenario.topology.controller_ids)
     result = replace(
         result_of(cell, decision, recorder.evidence, time.monotonic() - began),
-        measures={
-            **measures(facts.clients, run.cpu_seconds, run.waits, run.shutdowns, run.guards),
-            **answers(recorder.answered),
-            **run.measures,
-        },
+        measures=_finite(
+            {
+                **measures(facts.clients, run.cpu_seconds, run.waits, run.shutdowns, run.guards),
+                **answers(recorder.answered),
+                **run.measures,
+            }
+        ),
         shutdowns=tuple(run.shutdowns),
         unasked=recorder.unasked,
-        by_phase=run.by_phase,
+        by_phase={phase: _finite(figures) for phase, figures in run.by_phase.items()},
         told=run.told,
     )
     write_end(folder, cell, node_logs(cell, folder, run.phases, run.names, of_nodes), result)
     return result
+
+
+def _finite(figures: Mapping[str, float]) -> dict[str, float]:
+    """Return the figures that are numbers: a node may have told others."""
+    return {name: figure for name, figure in figures.items() if math.isfinite(figure)}
 
 
 class Run:

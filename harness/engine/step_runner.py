@@ -282,7 +282,7 @@ class StepRunner:
         status = "met" if met else "unmet"
         line = self._recorder.write(StepChanged("expect", text, status, named, took, last.problem))
         if met:
-            self.waits[named] = took
+            self.waits[named] = max(self.waits.get(named, 0.0), took)
             return
         story = self._story(condition, within, took, last)
         final = last if last.final else self._look(condition)

@@ -108,7 +108,13 @@ def decide(
     logs = (
         *reasons_of_flag(declaration, logged_off),
         *reasons_of_logs(
-            declaration.compared, declaration.flag_key, contrasts, proof, _cells(declaration, case.ruled), not_compared
+            declaration.compared,
+            declaration.flag_key,
+            contrasts,
+            proof,
+            _cells(declaration, case.ruled),
+            not_compared,
+            off=off.name if (off := declaration.arm(Role.OFF)) else "",
         ),
     )
     reasons = _all_reasons(case, logs, logged)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.base.likeness import LIKE, likeness, own_words
+from harness.base.text import without_note
 from harness.model.findings import CUT, WORSE, Contrast, Finding, FindingKind, Significance, StockRate, severity
 from harness.model.outcome_names import SAYS_NOTHING_OF_THE_BUILD
 from harness.model.proof import ERROR_ADDED, EXPECTED_LEVEL, Difference, Proof
@@ -29,10 +30,12 @@ def reasons_of_logs(
     proof: Proof | None,
     cells: Mapping[CellName, CellOutcome],
     not_compared: str = "",
+    off: str = "",
 ) -> tuple[Reason, ...]:
     """Return why the candidate's logs are worse than base's, or `not_compared`: why nobody knows.
 
-    `compared` are the names of a control and of the arm held against it, `flag` the candidate's key, `cells` what each
+    `compared` are the names of a control and of the arm held against it, `off` the one with the flag off, of which no
+    claim expects a line, `flag` the candidate's key, `cells` what each
     scenario showed on each arm.
     Counted are lines at WARN or worse that are new, more frequent or at a worse level than on base, beyond what base's
     jar is known to log by chance, and at ERROR what that has no statement for; which no claim expects, and which are no
@@ -46,7 +49,8 @@ def reasons_of_logs(
     for contrast in (each for each in contrasts if (each.base, each.candidate) in compared):
         for finding in _deciding(contrast, added):
             is_fallout = _is_fallout(contrast, finding, cells, added)
-            if not is_fallout and not expected_by(finding, expected, flag):
+            claimed = {} if contrast.candidate == off else expected
+            if not is_fallout and not expected_by(finding, claimed, flag):
                 found.setdefault((finding.logger, finding.template), _reason(contrast, finding))
     gap = (Reason(ReasonSource.LOGS, Verdict.INCONCLUSIVE, None, not_compared),) if not_compared else ()
     return (*found.values(), *gap)
@@ -180,7 +184,7 @@ def _wrote(error: Difference, finding: Finding) -> bool:
     """
     if not _may_be_of(error.where.partition("$")[0], finding):
         return False
-    parts, excerpt = error.candidate.split("{}"), finding.candidate_excerpt
+    parts, excerpt = without_note(error.candidate).split("{}"), finding.candidate_excerpt
     at, letters = 0, 0
     for part in parts:
         found = excerpt.find(part, at)

@@ -6,7 +6,7 @@ Dashboards and alarms read metrics by their names, and a name that is gone reads
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from harness.base.text import listed
 from harness.model.declaration import Declaration
@@ -72,9 +72,20 @@ def _untold(declaration: Declaration, runs: Sequence[RunResult]) -> Iterator[str
 def _compared(declaration: Declaration, runs: Sequence[RunResult]) -> Iterator[tuple[str, str, _Roles, _Roles]]:
     """Yield each control and arm with the metrics of the roles in which both were seen."""
     for control, arm in () if declaration.is_of_two_releases else declaration.compared:
-        before, now = _roles(runs, control), _roles(runs, arm)
+        before, now = _told_alike(runs, control, arm), _told_alike(runs, arm, control)
         both = [role for role in WHO if role in before and role in now]
         yield control, arm, {role: before[role] for role in both}, {role: now[role] for role in both}
+
+
+def _told_alike(runs: Sequence[RunResult], arm: str, other: str) -> _Roles:
+    """Return the metrics of an arm's roles, each of those scenarios in which the other arm told of that role too."""
+    of_others = {(run.scenario, role_of(subject)) for run in runs if run.arm == other for subject in run.told}
+
+    def shared(run: RunResult) -> RunResult:
+        told = {each: types for each, types in run.told.items() if (run.scenario, role_of(each)) in of_others}
+        return replace(run, told=told)
+
+    return _roles([shared(run) for run in runs], arm)
 
 
 def _roles(runs: Sequence[RunResult], arm: str) -> _Roles:

@@ -21,6 +21,7 @@ from harness.judge.classify import (
 )
 from harness.judge.reasons import weightiest
 from harness.model.arms import Role
+from harness.model.claims import Expected
 from harness.model.runs import Verdict
 from harness.model.verdict import CellOutcome, CellState, Effect, Inertness
 
@@ -83,7 +84,7 @@ def rule(
     return Ruling(
         promise=promise,
         effect=effect_of(promise, control, candidate_of(compared, on_read)),
-        inertness=Inertness.NO_FLAG if off_read is None else inertness_of(without_flag, off_read),
+        inertness=_inertness(says.get(Role.BASE), without_flag, off_read),
         discriminates=control is Control.FAILED,
         base=base,
         base_off=base_off,
@@ -91,6 +92,14 @@ def rule(
         on=on_read,
         control=control_role,
     )
+
+
+def _inertness(says: Expected | None, without_flag: CellOutcome, off: CellOutcome | None) -> Inertness:
+    if off is None:
+        return Inertness.NO_FLAG
+    if control_of(says, without_flag) is Control.OTHERWISE:
+        return Inertness.UNDECIDED
+    return inertness_of(without_flag, off)
 
 
 def effect_of(promise: Promise, base: Control, on: Candidate) -> Effect:

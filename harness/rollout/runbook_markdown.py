@@ -144,7 +144,9 @@ def _adding(jar: Added | None, home: str) -> list[str]:
     if jar is None:
         return []
     placed = f"{home}/libs/{shlex.quote(jar.name)}"
-    return [f"cp {shlex.quote(jar.file)} {placed}.next && rm {home}/libs/{RAFT}-[0-9]*.jar && mv {placed}.next {placed}"]
+    return [
+        f"cp {shlex.quote(jar.file)} {placed}.next && rm {home}/libs/{RAFT}-[0-9]*.jar && mv {placed}.next {placed}"
+    ]
 
 
 def _list(title: str, items: Sequence[Item]) -> list[str]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import Any
 
+from harness.base.errors import HarnessError
 from harness.base.recordfile import RecordFile
 from harness.model import kafka_inventory, operator_changes, stock_noise, topic_ids
 from harness.model.arms import Build
@@ -80,7 +82,7 @@ class RunFolder:
     @property
     def logs(self) -> RecordFile[tuple[NodeLogs, ...]]:
         """Which logs the nodes left."""
-        return RecordFile(self.path / "logs.json", tuple[NodeLogs, ...])
+        return RecordFile(self.path / "logs.json", tuple[NodeLogs, ...], translate=_refuse_outside)
 
     @property
     def seal(self) -> RecordFile[Seal]:
@@ -289,3 +291,13 @@ class UpgradeFolder:
     def summary(self) -> Path:
         """The same in Markdown."""
         return self.path / "summary.md"
+
+
+def _refuse_outside(document: Any) -> Any:
+    """Return a list of logs as it is. Raises HarnessError for a file elsewhere: somebody else may have written it."""
+    nodes = document if isinstance(document, list) else []
+    named = (each.get("files") for each in nodes if isinstance(each, dict))
+    for file in (name for files in named if isinstance(files, list) for name in files):
+        if isinstance(file, str) and ("://" in file or PurePosixPath(file).is_absolute() or ".." in file.split("/")):
+            raise HarnessError(f"It names {file!r}, which is not in the run directory.")
+    return document

@@ -164,7 +164,7 @@ def print_expectations(console: Console, record: VerdictRecord, found: Expectati
 def print_verdict(console: Console, record: VerdictRecord, timings: Mapping[str, float], page: Path) -> None:
     """Print the matrix, where the time went, the verdict with its reasons, and where the report is."""
     for line in matrix_lines(record, console.width if console.is_terminal else None):
-        console.print(Text(line))
+        console.print(Text(visible(line)))
     spent = ", ".join(f"{stage} {duration(seconds)}" for stage, seconds in timings.items())
     console.print(Text(f"  time: {spent}; {duration(sum(timings.values()))} before judging", style="dim"))
     answer = record.verdict

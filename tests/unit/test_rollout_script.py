@@ -349,7 +349,9 @@ def test_a_cluster_that_does_not_heal_after_a_start_stops_the_roll(cluster):
 def unreachable(cluster, function, node):
     """Have a function of the operator fail for one node, as ssh does that does not get through."""
     lines = cluster.site.read_text()
-    cluster.site.write_text(lines.replace(f"{function}() {{ ", f'{function}() {{ [ "$1" != {node} ] || return 255; ', 1))
+    cluster.site.write_text(
+        lines.replace(f"{function}() {{ ", f'{function}() {{ [ "$1" != {node} ] || return 255; ', 1)
+    )
 
 
 @pytest.mark.parametrize(("way", "jar"), [(("forward",), "new"), (("back", "3"), "base")])

@@ -14,7 +14,7 @@ from itertools import product
 from statistics import mean, median, variance
 
 from harness.judge.costs.held_back import is_wall_time, was_held_back
-from harness.judge.costs.limits import shipped_limits
+from harness.judge.costs.limits import BY_CHANCE, shipped_limits
 from harness.model.runs import Outcome, RunKey, RunResult
 from harness.model.verdict import CellName
 
@@ -78,11 +78,15 @@ def _tested(
         before, now = _passed(runs, scenario, base), _passed(runs, scenario, arm)
         slow = {run.repeat for run in (*before, *now) if was_held_back(run)}
         apart = {run.repeat for run in before if run.key in again} ^ {run.repeat for run in now if run.key in again}
-        for name in sorted({name for run in now for name in run.measures if name.endswith(_SECONDS)}):
+        for name in sorted({name for run in now for name in run.measures if _is_judged(name)}):
             left_out = slow | apart if is_wall_time(name, shipped_limits()) else set[int]()
             one, two = (_values(each, name, left_out) for each in (before, now))
             if min(len(one), len(two)) >= LEAST_RUNS:
                 yield WorseFigure(scenario, arm, base, name, one, two, p_larger(one, two))
+
+
+def _is_judged(name: str) -> bool:
+    return name.endswith(_SECONDS) and name not in BY_CHANCE
 
 
 def _values(runs: Sequence[RunResult], name: str, left_out: Collection[int]) -> tuple[float, ...]:

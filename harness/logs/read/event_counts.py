@@ -141,9 +141,11 @@ def _heads(events: pl.DataFrame) -> pl.DataFrame:
 
 def _items(dumps: pl.DataFrame) -> pl.DataFrame:
     """Return one row per `key = value` of a configuration dump, the dump's first word before each."""
+    # A line may look like part of a stack trace as it was logged, and not with the nodes' names in it: then these do.
+    items, logged = pl.col("body").str.split("\n"), pl.col("as_logged").str.split("\n")
     keys = dumps.with_columns(
-        item=pl.col("body").str.split("\n"),
-        text=pl.col("as_logged").str.split("\n"),
+        item=items,
+        text=pl.when(items.list.len() == logged.list.len()).then(logged).otherwise(items),
         head=pl.col("body").str.extract(r"^([\w$.]+)"),
     ).explode("item", "text", empty_as_null=True, keep_nulls=True)
     place = (pl.int_range(pl.len()).over("line") + pl.col("line")).alias("line")

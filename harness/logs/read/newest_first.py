@@ -68,4 +68,9 @@ def _turn(place: str, copy: Path, most: int) -> None:
         content = file.read(most + 1)
     if len(content) > most:
         raise OSError(f"it has more than {most} bytes")
-    copy.write_bytes(b"\n".join([*reversed(content.removesuffix(b"\n").split(b"\n")), b""]))
+    end = len(content.removesuffix(b"\n"))
+    with copy.open("wb") as made:
+        while end >= 0:
+            start = content.rfind(b"\n", 0, end)
+            made.write(content[start + 1 : end] + b"\n")
+            end = start

@@ -64,7 +64,7 @@ def _left(statements: Iterable[Statement], taken: Iterable[Statement]) -> list[S
 def _pairs_of_one(gone: Iterable[Statement], new: Iterable[Statement]) -> Iterator[Rewording]:
     """Yield what has the same words and level, once in each; short texts are in many classes by chance."""
     was, now = (_grouped(each, lambda s: (s.level, s.parts)) for each in (gone, new))
-    for key in was.keys() & now.keys():
+    for key in (each for each in was if each in now):  # in an order that no hash decides
         if len(was[key]) == len(now[key]) == 1 and was[key][0].letters >= MIN_LETTERS:
             yield Rewording(was[key][0], now[key][0])
 
@@ -72,7 +72,7 @@ def _pairs_of_one(gone: Iterable[Statement], new: Iterable[Statement]) -> Iterat
 def _alike(gone: Iterable[Statement], new: Iterable[Statement]) -> Iterator[Rewording]:
     """Yield what has like words in the class of the same name, those most alike first, each once."""
     was, now = (_grouped(each, _kind) for each in (gone, new))
-    for key in was.keys() & now.keys():
+    for key in (each for each in was if each in now):  # in an order that no hash decides
         old, young = ({each.place: each for each in side[key]} for side in (was, now))
         texts, of_now = ({place: each.text for place, each in side.items()} for side in (old, young))
         yield from (Rewording(old[place], young[other]) for place, other in most_alike(texts, of_now))

@@ -37,7 +37,7 @@ _LOADING = (
 # Nodes are started from a class path, on which a module's name says nothing.
 _PRODUCT = ("version", "implementation-", "specification-", "main-class", "automatic-module-name")
 
-_COMMENT = re.compile(rb"^\s*//.*$", re.MULTILINE)
+_COMMENT = re.compile(rb"^[ \t]*//.*$", re.MULTILINE)
 _UNREAD = "; no class of this Kafka names it"
 
 

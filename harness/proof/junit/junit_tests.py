@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -129,8 +130,16 @@ class _ReportReader:
             name=name,
             method=method.group(1) if method else "",
             status=status,
-            seconds=float(attributes.get("time", "0").replace(",", "")),
+            seconds=_seconds(attributes.get("time", "0")),
             message=cut(visible(message), _MESSAGE),
             trace=cut(visible(self._texts.get("failure") or self._texts.get("error") or ""), _TRACE),
             display="" if shown == name else shown,
         )
+
+
+def _seconds(text: str) -> float:
+    """Return a time as JUnit writes it. Raises ValueError for no number, and for one without an end."""
+    seconds = float(text.replace(",", ""))
+    if not math.isfinite(seconds):
+        raise ValueError(f"a test took {text} seconds")
+    return seconds

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -14,6 +13,7 @@ from harness.proof.junit.junit_tests import JUnitTest, Status
 Key = tuple[str, str]
 _RAN = (Status.PASSED, Status.FAILED)
 _MOST_SAID = 600  # characters
+_LINE = 10_000  # of the launcher's output
 
 
 def settle(
@@ -44,11 +44,17 @@ def with_why(cases: Iterable[JUnitTest], output: str) -> tuple[JUnitTest, ...]:
 
 
 def _with_why(case: JUnitTest, output: str) -> JUnitTest:
-    found = re.search(rf"Resolution of \w+ \[.*'{re.escape(case.class_name)}'.*\] by .* failed\n(.+)", output)
-    if not found:
+    lines = output.split("\n")
+    found = next((at for at, line in enumerate(lines[:-1]) if _is_of(case.class_name, line)), None)
+    if found is None or not lines[found + 1]:
         return case
-    why = visible(found[1])
+    why = visible(lines[found + 1][:_LINE])
     return replace(case, message=cut(f"{DID_NOT_RUN}no test is found in its class: {why}", _MOST_SAID), trace=why)
+
+
+def _is_of(class_name: str, line: str) -> bool:
+    """Whether the launcher says that it found no test in a class."""
+    return line.startswith("Resolution of ") and f"'{class_name}'" in line and line.endswith(" failed")
 
 
 def classes_of(suite: TestSuite, cases: Iterable[JUnitTest]) -> tuple[TestClass, ...]:
