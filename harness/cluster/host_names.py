@@ -36,7 +36,8 @@ class HostNames:
 
     def forget(self, node: int) -> None:
         """Have no name of a controller resolve for a node any more."""
-        _write(self._files.pop(node), {})
+        if file := self._files.pop(node, None):
+            _write(file, {})
 
 
 def _write(file: Path, hosts: Mapping[str, str]) -> None:

@@ -110,6 +110,7 @@ class Node:
         self._observe = observe
         self._spawn = spawner
         self._process: NodeProcess | None = None
+        self._asked_to_stop: NodeProcess | None = None
         self._preloaded: list[int] = []  # processes for which a library may have made names in shared memory
         self._starts = 0
         self._started_at = 0.0
@@ -279,7 +280,8 @@ class Node:
         """
         if not self.terminate():
             return True
-        wait_until(lambda: self.exit_code is not None, STOP_TIMEOUT_SECONDS)
+        asked = self._asked_to_stop
+        wait_until(lambda: self._process is not asked or self.exit_code is not None, STOP_TIMEOUT_SECONDS)
         return self.finish_stopping()
 
     def terminate(self) -> bool:
@@ -290,15 +292,16 @@ class Node:
         assert self._process is not None
         self._stop_began, self.was_asked_to_stop = time.monotonic(), True
         self.was_stopped_while_starting = was_starting
+        self._asked_to_stop = self._process
         self._process.terminate()
         return True
 
     def finish_stopping(self, *, keep_threads: bool = True) -> bool:
         """Note how a node that got SIGTERM has ended; kill one that has not, and return False.
 
-        One that was killed meanwhile, from another thread, has not died of its own.
+        One that was killed meanwhile, from another thread, has not died of its own, and may have been started again.
         """
-        if self._is_killed:
+        if self._is_killed or self._process is not self._asked_to_stop:
             return True
         self.stopping_seconds = time.monotonic() - self._stop_began
         code = self.exit_code

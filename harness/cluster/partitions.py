@@ -83,7 +83,9 @@ def partitions(wire: Wire, address: Address, timeout: float = 3.0) -> tuple[Part
     """Return every partition of every topic, internal ones too. Raises Unreachable."""
     everything = metadata_request(wire.schemas("metadata", address, timeout), None)
     answer = ask(address, everything, timeout=timeout)
-    named = [topic for topic in answer.topics if topic.error_code is ErrorCode.none]
+    named = answer.topics
+    if odd := next((topic for topic in named if topic.error_code is not ErrorCode.none), None):
+        raise Unreachable(f"{address} answers for {odd.name} with {odd.error_code.name}")
     least = _min_isr(wire, address, [str(topic.name) for topic in named], timeout)
     return tuple(
         Partition(

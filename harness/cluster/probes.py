@@ -51,7 +51,7 @@ class Quorum:
 
     def has_caught_up(self, voter: int) -> bool:
         """Whether a voter is within one no-op of the leader, which hears of a record's arrival with the next fetch."""
-        return self.leader >= 0 and self.leader in self.voters and self.lag(voter) <= CAUGHT_UP_LAG
+        return self.leader >= 0 and self.leader in self.voters and 0 <= self.lag(voter) <= CAUGHT_UP_LAG
 
 
 def describe_quorum(wire: Wire, controllers: Iterable[Address], timeout: float = 0.5) -> Quorum:
@@ -82,9 +82,21 @@ def _ask_leader(wire: Wire, address: Address, timeout: float) -> Quorum | None:
     return claim if claim.leader >= 0 else None
 
 
+class AnswersOddlyError(Unreachable):
+    """It answers DescribeQuorum, and with an error that does not say that it leads nobody."""
+
+
 def own_account(wire: Wire, address: Address, timeout: float = 0.5) -> Quorum:
-    """Return what a node says as leader; an empty account where it answers that it is none. Raises Unreachable."""
-    return account_of(ask(address, describe_quorum_request(wire, address, timeout), timeout=timeout))
+    """Return what a node says as leader; an empty account where it answers that it is none.
+
+    Raises Unreachable, and AnswersOddlyError for any other error.
+    """
+    answer = ask(address, describe_quorum_request(wire, address, timeout), timeout=timeout)
+    partitions = [each for topic in answer.topics for each in topic.partitions]
+    codes = {answer.error_code, *(each.error_code for each in partitions)} - {ErrorCode.none}
+    if odd := sorted(code.name for code in codes - {ErrorCode.not_leader_or_follower}):
+        raise AnswersOddlyError(f"{address} answers DescribeQuorum with {odd[0]}")
+    return account_of(answer)
 
 
 def account_of(answer: Any) -> Quorum:
@@ -144,10 +156,10 @@ def answers(address: Address, timeout: float = 0.5) -> bool:
     """Return whether a Kafka listener answers there (an open port alone is not readiness)."""
     request = ApiVersionsRequest(client_software_name=CLIENT_ID, client_software_version="1")
     try:
-        ask(address, request, timeout=timeout)
+        answer = ask(address, request, timeout=timeout)
     except Unreachable:
         return False
-    return True
+    return answer.error_code is ErrorCode.none
 
 
 def api_versions(address: Address, timeout: float = 5.0) -> Any:

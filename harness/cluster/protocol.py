@@ -12,6 +12,7 @@ from typing import Any
 
 from kio.index import load_entity_module, load_response_from_request
 from kio.schema.api_versions.v3.request import ApiVersionsRequest
+from kio.schema.errors import ErrorCode
 from kio.schema.index import api_key_map, schema_name_map
 from kio.serial import entity_reader, entity_writer
 from kio.serial.errors import SerialError
@@ -31,6 +32,9 @@ Versions = tuple[int, int]  # the lowest and the highest
 _NONE: Versions = (0, -1)
 
 
+_CORRELATION = slice(8, 12)  # of a request: behind its size, its key and its version
+
+
 class Unreachable(Exception):  # noqa: N818 - a state of the node, not a fault of the harness
     """The node did not answer: refused, closed, too slow, or no Kafka."""
 
@@ -43,8 +47,9 @@ def ask(address: Address, request: Any, *, timeout: float = 1.0) -> Any:
     """
     try:
         with socket.create_connection((address.host, address.port), timeout=timeout) as connection:
-            connection.sendall(encoded(request))
-            return _decode(request, _read_frame(connection))
+            sent = encoded(request)
+            connection.sendall(sent)
+            return _decode(request, _read_frame(connection), sent[_CORRELATION])
     except (OSError, EOFError, ValueError, struct.error, SerialError) as error:
         raise unanswered(address, error) from error
 
@@ -64,6 +69,8 @@ def understood(address: Address, *, timeout: float = 1.0) -> Mapping[int, Versio
     # Version 3 of the question itself is understood by every Kafka with KRaft.
     question = ApiVersionsRequest(client_software_name=CLIENT_ID, client_software_version="1")
     answer = ask(address, question, timeout=timeout)
+    if answer.error_code is not ErrorCode.none:
+        raise Unreachable(f"{address} answers ApiVersions with {answer.error_code.name}")
     return {int(each.api_key): (int(each.min_version), int(each.max_version)) for each in answer.api_keys}
 
 
@@ -163,7 +170,9 @@ def encoded(request: Any) -> bytes:
     return struct.pack(">i", len(payload)) + payload
 
 
-def _decode(request: Any, frame: bytes) -> Any:
+def _decode(request: Any, frame: bytes, correlation: bytes) -> Any:
+    if frame[:4] != correlation:  # as Kafka's clients do
+        raise ValueError("an answer to another request")
     schema = load_response_from_request(type(request))
     header = entity_reader(schema.__header_schema__)(frame, 0)
     body, _ = entity_reader(schema)(frame, header[1])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from types import ModuleType
@@ -158,12 +159,22 @@ def send(wire: Wire, address: Address, name: str, stray: Stray) -> str:
 
 def send_in(of: ModuleType, address: Address, name: str, stray: Stray) -> str:
     """Send a request in the version of kio's module of it, as `send` does in the newest one. Raises Unreachable."""
-    answer = ask(address, REQUESTS[name](of, stray), timeout=3.0)
+    request = REQUESTS[name](of, stray)
+    answer = ask(address, request, timeout=3.0)
     topics = answer.responses if name == "fetch" else answer.topics
-    if answer.error_code is not ErrorCode.none or not topics:
+    if answer.error_code is not ErrorCode.none or not (topics or request.topics):
         return str(answer.error_code.name)
-    partition = topics[0].partitions[0]
+    partition = _only_partition(topics)
+    if partition is None:
+        return _NO_PARTITION
     return f"{partition.error_code.name}{', granted' if getattr(partition, 'vote_granted', False) else ''}"
+
+
+_NO_PARTITION = "no partition in the answer"
+
+
+def _only_partition(topics: Sequence[Any]) -> Any | None:
+    return next((each for topic in topics for each in topic.partitions), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,9 +197,11 @@ def fetched(wire: Wire, address: Address, stray: Stray, max_wait: float) -> Fetc
     request, began = fetch(wire.schemas("fetch", address), stray, timedelta(seconds=max_wait)), time.monotonic()
     answer = ask(address, request, timeout=max_wait + 3.0)
     took = time.monotonic() - began
-    if answer.error_code is not ErrorCode.none or not answer.responses:
+    if answer.error_code is not ErrorCode.none or not (answer.responses or request.topics):
         return Fetched(answer.error_code.name, took)
-    found = answer.responses[0].partitions[0]
+    found = _only_partition(answer.responses)
+    if found is None:
+        return Fetched(_NO_PARTITION, took)
     return Fetched(
         found.error_code.name,
         took,

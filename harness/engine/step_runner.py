@@ -289,9 +289,17 @@ class StepRunner:
         if not final.testable:  # a lost quorum must not pass for a lost observer
             self._check_seen(final)
             self._unmet_guard(TESTABLE, f"{story}, and after that the cluster was not in a testable state", line)
-        node = condition.node.find(self._world) if isinstance(condition, AboutNode) else None
-        self._recorder.expectation_unmet(Incident(IncidentKind.EXPECTATION_UNMET, named, story), line, node)
+        self._recorder.expectation_unmet(
+            Incident(IncidentKind.EXPECTATION_UNMET, named, story), line, self._node_of(condition)
+        )
         raise PlanEnded
+
+    def _node_of(self, condition: Condition) -> int | None:
+        """Return which node a condition is about, if it is about one that can be named now."""
+        try:
+            return condition.node.find(self._world) if isinstance(condition, AboutNode) else None
+        except (ActionFailed, Unreachable, LookupError):
+            return None
 
     def _measure(self, name: str, seconds: float, text: str) -> None:
         """End the clients, then let the nodes alone for the window; a node that dies in it ends the plan."""

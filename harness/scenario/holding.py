@@ -28,11 +28,18 @@ def hold_node(node: int, world: World, text: str) -> None:
     world.write(FaultChanged(_HOLD, text, "begun", node=node))
     world.monitor(HostNotStarved).allow(node)
     world.monitor(ProcessFaults).lasts(FaultChanged(_HOLD, text, "ended", proof="the process has ended", node=node))
-    os.kill(pid, signal.SIGSTOP)
+    _signal(node, pid, signal.SIGSTOP)
     if not wait_until(lambda: stands_still(pid), _WITHIN_SECONDS, _POLL_SECONDS):
         raise ActionFailed(f"node {node} goes on in spite of SIGSTOP")
     took = round(time.monotonic() - began, 6)
     world.write(FaultChanged(_HOLD, text, "proved", took, "every thread is stopped", node))
+
+
+def _signal(node: int, pid: int, what: signal.Signals) -> None:
+    try:
+        os.kill(pid, what)
+    except ProcessLookupError as error:
+        raise ActionFailed(f"node {node} has ended") from error
 
 
 def release_nodes(nodes: Iterable[int], world: World, text: str) -> None:
@@ -41,8 +48,8 @@ def release_nodes(nodes: Iterable[int], world: World, text: str) -> None:
     Raises ActionFailed.
     """
     began, pids = time.monotonic(), {node: _pid_of(node, world) for node in nodes}
-    for pid in pids.values():
-        os.kill(pid, signal.SIGCONT)
+    for node, pid in pids.items():
+        _signal(node, pid, signal.SIGCONT)
     host = world.monitor(HostNotStarved)
     held = host.held
     for node, pid in pids.items():

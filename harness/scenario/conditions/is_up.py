@@ -30,6 +30,8 @@ class NodesReady:
         waiting = [node.id for node in running if node.state is not NodeState.READY]
         if waiting or died or not running:
             return Sample(False, {"not_ready": waiting} | ({"died": died} if died else {}))
+        if silent := [node.id for node in running if not all(map(probes.answers, node.config.listeners))]:
+            return Sample(False, {"silent": silent}, problem=f"nodes {silent} do not answer on every listener")
         brokers = world.cluster.brokers
         unknown: dict[str, Any] = {}
         for broker, address in brokers.items():

@@ -59,6 +59,8 @@ class HasGivenUp:
         node = self.node.find(world)
         try:
             quorum = _own_account(world, node)
+        except probes.AnswersOddlyError as error:
+            return Sample(False, problem=str(error))
         except Unreachable as error:
             return Sample(False, {"unreachable": str(error)}, testable=False)
         return Sample(quorum.leader != node, {"leader": quorum.leader, "epoch": quorum.epoch})

@@ -47,11 +47,14 @@ class HasNoLeader:
         asked = [node.id for node in world.cluster.voters if node.is_alive and node.id not in held]
         try:
             accounts = {node: probes.own_account(world.cluster.wire, world.cluster.controllers[node]) for node in asked}
+        except probes.AnswersOddlyError as error:
+            return Sample(False, problem=str(error))
         except Unreachable as error:
             return Sample(False, {"unreachable": str(error)}, testable=False, problem=str(error))
         leaders = {node: account.epoch for node, account in accounts.items() if account.leader == node}
         said = "; ".join(f"node {node} says that it leads" for node in leaders)
-        return Sample(not leaders, {"asked": asked, "epochs_of_leaders": leaders}, problem=said)
+        detail = {"asked": asked, "epochs_of_leaders": leaders}
+        return Sample(bool(asked) and not leaders, detail, testable=bool(asked), problem=said)
 
 
 @dataclass(frozen=True, slots=True)

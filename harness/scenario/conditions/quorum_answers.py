@@ -135,7 +135,7 @@ def asked_once(world: World, ask: Callable[[Quorum], Answers]) -> Sample:
     try:
         seen = dict(ask(quorum)) if quorum.leader >= 0 else {}
     except Unreachable as error:
-        return Sample(False, {"unreachable": str(error)})
+        return Sample(False, {"unreachable": str(error)}, problem=str(error))
     after = world.quorum()
     sample = compared(seen, quorum.leader)
     if not seen or (after.leader, after.epoch) != (quorum.leader, quorum.epoch):

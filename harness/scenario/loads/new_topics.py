@@ -10,10 +10,10 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
-from harness.base.waiting import wait_until
 from harness.cluster.address import Address
 from harness.model.clients import ClientReport
 from harness.scenario.client import FIRST_ANSWERS_SECONDS, Client
+from harness.scenario.loads.asking_again import ask_again
 from harness.scenario.loads.readback import client_settings
 from harness.scenario.verbs import load
 from harness.scenario.world import ActionFailed, World
@@ -94,7 +94,7 @@ def missing_topics(names: Collection[str], brokers: Sequence[Address]) -> set[st
         missing.difference_update(admin.list_topics(timeout=_LIST_SECONDS).topics)
         return not missing
 
-    wait_until(all_are_known, _KNOWN_SECONDS, every=0.5)
+    ask_again(all_are_known, _KNOWN_SECONDS)
     return missing
 
 

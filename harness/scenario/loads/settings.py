@@ -16,10 +16,10 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]  # its types d
     ResourceType,
 )
 
-from harness.base.waiting import wait_until
 from harness.cluster.address import Address
 from harness.model.clients import ClientReport
 from harness.scenario.client import Client
+from harness.scenario.loads.asking_again import ask_again
 from harness.scenario.loads.readback import client_settings
 from harness.scenario.loads.topics import Placement
 from harness.scenario.verbs import load
@@ -116,12 +116,18 @@ def stale_settings(newest: dict[str, int], brokers: Sequence[Address]) -> set[st
     def all_are_new() -> bool:
         wanted = [ConfigResource(ResourceType.TOPIC, topic) for topic in sorted(stale)]
         answers = admin.describe_configs(wanted, request_timeout=_ANSWER_SECONDS) if wanted else {}
+        failed: list[KafkaException] = []
         for resource, answer in answers.items():
-            if int(answer.result()[_SETTING].value) >= newest[resource.name]:
-                stale.discard(resource.name)
+            try:
+                if int(answer.result()[_SETTING].value) >= newest[resource.name]:
+                    stale.discard(resource.name)
+            except KafkaException as error:  # of this topic alone
+                failed.append(error)
+        if failed:
+            raise failed[0]
         return not stale
 
-    wait_until(all_are_new, _KNOWN_SECONDS, every=0.5)
+    ask_again(all_are_new, _KNOWN_SECONDS)
     return stale
 
 
