@@ -126,3 +126,21 @@ def test_a_request_has_those_values_that_its_version_knows():
     assert not fitting(
         newer.MetadataRequest, **values, include_topic_authorized_operations=False
     ).allow_auto_topic_creation
+
+
+class Other(Node):
+    """Answers as if somebody else had asked."""
+
+    def handle(self) -> None:
+        (size,) = struct.unpack(">i", self.rfile.read(4))
+        self.rfile.read(size)
+        self.wfile.write(struct.pack(">i", 8) + b"\xff" * 8)
+
+
+def test_an_answer_to_another_request_is_none():
+    with socketserver.TCPServer(("127.0.0.1", 0), Other) as server:
+        thread = threading.Thread(target=server.handle_request)
+        thread.start()
+        with pytest.raises(Unreachable, match="an answer to another request"):
+            understood(Address("127.0.0.1", server.server_address[1]))
+        thread.join()

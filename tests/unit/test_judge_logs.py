@@ -15,6 +15,7 @@ from harness.model.findings import Contrast, Finding, FindingKind, Significance,
 from harness.model.proof import ERROR_ADDED, ClaimChain, Difference, Severity
 from harness.model.runs import Evidence, Verdict
 from harness.model.verdict import ClaimStatus
+from harness.proof.dropin.rules import Rule
 
 FOUND = Finding(
     FindingKind.NEW, "It failed (…)", "turn2", "voter", "start", "ERROR", "a.B", 0, 6, "", "ERROR It failed (x)", (),
@@ -423,3 +424,18 @@ def test_each_such_line_is_one_more_reason_and_never_makes_a_verdict_better(line
     before, after = (decide(plan, results, SOUND, logged_off=found) for found in ({}, lines))
     assert len(after.reasons) == len(before.reasons) + len(lines)
     assert after.verdict is (Verdict.HOLD if lines else before.verdict)
+
+
+@pytest.mark.parametrize("length", [100, 700, 5_000])
+def test_an_error_is_known_by_a_statement_however_long_its_own_words(length):
+    words = f"No answer {'and again ' * (length // 10)}of {{}}"
+    added = Rule(ERROR_ADDED, Severity.NOTE, "").broken(ADDED.where, "", "", words)
+    line = excerpt(f"ERROR {words.replace('{}', '3')}")
+    assert with_errors(replace(FEW, candidate_excerpt=line), errors=(added,)).verdict is Verdict.HOLD
+
+
+def test_a_line_that_a_claim_expects_with_the_flag_on_is_not_expected_of_the_arm_with_the_flag_off():
+    proof = replace(SOUND, chains=(replace(EXPECTS, level="error"),))
+    for arm, is_new in (("patched-on", False), ("patched-off", True)):
+        said = rests(judged(FOUND, proof=proof, candidate=arm))
+        assert any(f"{arm} logs a line at ERROR" in each for each in said) is is_new

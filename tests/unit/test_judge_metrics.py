@@ -144,3 +144,15 @@ def test_a_metric_that_is_always_in_motion_on_base_and_never_on_the_candidate_ho
 )
 def test_a_metric_does_not_stand_still_where(base, on, more):
     assert FETCHED not in "".join(each.sentence for each in moved(base, on, **more).reasons)
+
+
+def test_metrics_are_compared_where_both_arms_told_of_a_role():
+    only_there = STOCK | {"observers-added": "whole"}
+    told = {("stock", "turn1"): STOCK, ("stock", "turn2"): only_there, ("patched-on", "turn1"): STOCK}
+
+    def shown(run):
+        of = told.get(("stock" if run.arm == "patched-off" else run.arm, run.scenario))
+        return replace(run, told={metrics_of("leader"): of} if of else {})
+
+    results = [*ran("turn1", H, H, H), *ran("turn2", R, R, H)]
+    assert decide(PLAN, [shown(run) for run in results], SOUND).verdict is Verdict.SHIP

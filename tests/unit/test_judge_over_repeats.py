@@ -9,6 +9,7 @@ from scipy import stats
 from test_judge import FIX, SOUND, H, R, declare, ran, rests
 
 from harness.judge.costs.held_back import MOST_HELD_BACK_PERCENT
+from harness.judge.costs.limits import BY_CHANCE
 from harness.judge.costs.over_repeats import p_larger, worse_figures
 from harness.judge.decision import decide
 from harness.model.arms import Role
@@ -169,3 +170,9 @@ def test_a_candidate_that_is_slower_in_every_repeat_is_a_hold_whose_first_reason
     record = decide(plan, [*ran("turn2", [R] * 3, [R] * 3, [H] * 3), *shown], SOUND)
     assert record.verdict is Verdict.HOLD
     assert rests(record)[0].startswith("turn1: patched-on takes longer than stock, beyond the noise: observer recovers")
+
+
+def test_what_is_chance_in_most_lines_is_not_worse():
+    name, zero, late = BY_CHANCE[0], (0.0, 0.0, 0.0), (9.8, 10.4, 11.2)
+    assert worse(runs(name, zero, late)) == ()
+    assert worse(runs("longest_stall_seconds", zero, late)) != ()

@@ -238,3 +238,9 @@ def test_a_base_that_has_the_flag_is_the_control_for_a_rollout_and_its_off_arm_f
     assert (ruling.effect, ruling.discriminates) == (alone.effect, alone.discriminates)
     assert ruling.inertness is rule(claim, base_off, off, on).inertness
     assert ruling.control is (Role.BASE if claim is None else Role.BASE_OFF)
+
+
+def test_beside_a_control_that_failed_otherwise_than_claimed_nobody_can_say_whether_the_flag_is_inert() -> None:
+    ruling = rule(FIXES, OTHERWISE, FAILED, PASSED)
+    assert (ruling.effect, ruling.inertness) == (Effect.CONTROL_UNDECIDED, Inertness.UNDECIDED)
+    assert ruling.verdict is Verdict.INCONCLUSIVE

@@ -84,3 +84,8 @@ def test_which_ports_a_run_had_changes_nothing(order, ports):
     here = counted(*(tried(order[at], port) for at, port in enumerate(ports)))
     there = counted(*(tried(at, other[port]) for at, port in enumerate(ports)), names=moved)
     assert here.select("template", "count").equals(there.select("template", "count"))
+
+
+def test_a_line_of_a_dump_that_looks_like_a_trace_by_an_address_alone_is_counted_like_the_others():
+    found = counted("KafkaConfig values: \n at 127.0.0.1:22001(x)\n b.c = 2\n").filter(part="item")
+    assert found["template"].to_list() == ["KafkaConfig: b.c = <n>"]

@@ -7,6 +7,7 @@ import lzma
 import os
 import re
 import tarfile
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -297,3 +298,21 @@ def test_a_side_whose_packed_logs_are_all_empty_is_refused(tmp_path):
 
 def dated(number: int) -> str:
     return f"[2026-11-21 14:28:{10 + number},949] ERROR it broke (a.B)"
+
+
+def test_a_log_of_very_many_short_lines_is_turned_without_a_list_of_them(tmp_path):
+    (log := tmp_path / "a.log").write_bytes(b"2\n1\n" * 300_000)
+    tracemalloc.start()
+    with turned([str(log)], {}, tmp_path, most=2_000_000) as found:
+        _, most = tracemalloc.get_traced_memory()
+        assert Path(found.copies[str(log)]).read_bytes() == b"1\n2\n" * 300_000
+    tracemalloc.stop()
+    assert most < 5_000_000
+
+
+@pytest.mark.parametrize("text", [b"", b"\n", b"a", b"a\nb", b"a\n\nb\n", b"\na\n\n"])
+def test_lines_are_turned_whole(tmp_path, text):
+    (log := tmp_path / "a.log").write_bytes(text)
+    with turned([str(log)], {}, tmp_path) as found:
+        lines = text.removesuffix(b"\n").split(b"\n")
+        assert Path(found.copies[str(log)]).read_bytes() == b"".join(line + b"\n" for line in reversed(lines))

@@ -104,3 +104,9 @@ def test_damaged_reports_are_read_or_refused_and_nothing_else(noise, start, end)
     except BadReport:
         return
     assert all(isinstance(case, JUnitTest) for case in found)
+
+
+@pytest.mark.parametrize("time", ["NaN", "1e999", "-inf"])
+def test_a_time_without_an_end_is_refused(time):
+    with pytest.raises(BadReport, match="odd"):
+        parse_report(report(f'<testcase name="a" classname="b" time="{time}"/>'), "jqwik")

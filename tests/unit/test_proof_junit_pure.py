@@ -1,6 +1,7 @@
 """What runs where, what is related to a change, and what the results say of a jar."""
 
 import struct
+import time
 import zipfile
 from dataclasses import replace
 
@@ -297,3 +298,11 @@ def test_a_claims_file_excuses_a_test_that_changes_and_none_that_never_ran():
     assert excused.excuse == "the claims file says that it changes: it counts from 1 now"
     (hung,) = excuse_by_claims([replace(failed, message=f"{DID_NOT_RUN}: its JVM ended")], reasons)
     assert hung.excuse == ""
+
+
+def test_a_long_output_of_the_launcher_is_looked_through_quickly():
+    (missing,) = settle([case("a")], [], "exit 1", "last words")
+    output = "Resolution of X [" + "'a.BTest'] by " * 60_000
+    began = time.process_time()
+    assert with_why([missing], output) == (missing,)
+    assert time.process_time() - began < 2

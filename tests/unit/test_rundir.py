@@ -8,6 +8,7 @@ import pytest
 from harness.base.errors import HarnessError
 from harness.base.recordfile import RecordFile
 from harness.model.arms import Role
+from harness.model.node_logs import NodeLogs
 from harness.model.runs import Outcome, RunKey, RunResult
 from harness.rundir.directory import RunDirectory
 
@@ -115,3 +116,11 @@ def test_a_verdicts_evidence_is_listed_by_stage_without_links_and_runs_that_do_n
     (tmp_path / "setup.json").symlink_to("/etc/hostname")
     listed = [path.relative_to(tmp_path).as_posix() for path in directory.evidence([directory.run(KEY)])]
     assert listed == names
+
+
+@pytest.mark.parametrize("file", ["/etc/passwd", "../../x.log", "runs/../../x.log", "s3a://there/x.log"])
+def test_logs_that_are_not_in_the_run_directory_are_refused(tmp_path, file):
+    run = RunDirectory(tmp_path).run(RunKey("turn2", "stock", 1))
+    run.logs.write((NodeLogs("turn2", "stock", 1, 0, "voter", (file,), "%m", ()),))
+    with pytest.raises(HarnessError, match="which is not in the run directory"):
+        run.logs.read()

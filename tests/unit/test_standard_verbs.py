@@ -4,10 +4,12 @@ import io
 import os
 import signal
 import uuid
+from contextlib import nullcontext
 from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
+from confluent_kafka import KafkaError, KafkaException
 from hypothesis import given
 from hypothesis import strategies as st
 from kio.index import load_entity_module
@@ -46,6 +48,7 @@ from harness.scenario.conditions.leadership import has_no_leader
 from harness.scenario.conditions.membership import votes, votes_no_more
 from harness.scenario.conditions.snapshots import is_cut_like, log_files, starts_at_snapshot
 from harness.scenario.loads import new_topics
+from harness.scenario.loads.asking_again import ask_again
 from harness.scenario.refs import fixed
 from harness.scenario.world import ActionFailed
 
@@ -750,3 +753,43 @@ def test_each_leader_says_when_its_voters_last_fetched_also_one_that_was_deposed
     found = probes.describe_quorum(None, [Address("h", 1), Address("h", 2)])
     assert (found.leader, found.leaders) == (1, ((3, 0), (4, 1)))
     assert found.fetched == {0: {0: -1.0, 1: 5.0}, 1: {0: -1.0, 1: -1.0, 2: 61.25}}
+
+
+def failing(code):
+    """Return a broker's answer that is an error."""
+
+    def fail(*_, **__):
+        raise KafkaException(KafkaError(code))
+
+    return fail
+
+
+def test_a_topic_whose_brokers_do_not_answer_at_one_look_is_asked_for_again(monkeypatch):
+    looks = [failing(KafkaError._TIMED_OUT), lambda timeout: SimpleNamespace(topics={"steady-0": 1})]
+    asked = SimpleNamespace(list_topics=lambda timeout: looks.pop(0)(timeout=timeout))
+    monkeypatch.setattr(new_topics, "AdminClient", lambda _: asked)
+    assert new_topics.missing_topics(["steady-0"], []) == set()
+
+
+@pytest.mark.parametrize(("code", "raises"), [(KafkaError._TIMED_OUT, True), (KafkaError.UNKNOWN_TOPIC_OR_PART, False)])
+def test_a_topic_that_brokers_do_not_know_to_the_end_is_lost_and_of_silent_brokers_nobody_can_say(code, raises):
+    with pytest.raises(KafkaException) if raises else nullcontext():
+        ask_again(failing(code), 0.0)
+
+
+@pytest.mark.parametrize(
+    ("code", "given_up", "problem"),
+    [
+        (ErrorCode.not_leader_or_follower, True, ""),
+        (ErrorCode.unknown_server_error, False, "answers DescribeQuorum with unknown_server_error"),
+    ],
+)
+def test_only_who_says_that_it_does_not_lead_has_given_up(monkeypatch, code, given_up, problem):
+    partition = SimpleNamespace(error_code=code)
+    answer = SimpleNamespace(error_code=ErrorCode.none, topics=(SimpleNamespace(partitions=(partition,)),))
+    monkeypatch.setattr(probes, "describe_quorum_request", lambda *_: None)
+    monkeypatch.setattr(probes, "ask", lambda *_, **__: answer)
+    cluster = SimpleNamespace(wire=None, controllers={0: Address("127.0.0.1", 1)})
+    sample = has_given_up(fixed(0, "the leader")).sample(SimpleNamespace(cluster=cluster))
+    assert (sample.ok, sample.testable) == (given_up, True)
+    assert problem in sample.problem

@@ -54,7 +54,7 @@ def _with_why(case: JUnitTest, output: str) -> JUnitTest:
 
 def _is_of(class_name: str, line: str) -> bool:
     """Whether the launcher says that it found no test in a class."""
-    return line.startswith("Resolution of ") and f"'{class_name}'" in line and line.endswith(" failed")
+    return "Resolution of " in line and f"'{class_name}'" in line and line.endswith(" failed")
 
 
 def classes_of(suite: TestSuite, cases: Iterable[JUnitTest]) -> tuple[TestClass, ...]:
