@@ -64,6 +64,8 @@ def is_held(pid: int) -> bool:
 class Sleeper:
     """A node whose process sleeps."""
 
+    config = SimpleNamespace(listeners=())
+
     was_started, hangs, thread_dumps, state, log_file = False, False, (), NodeState.READY, Path("nowhere")
     metadata_log = Path("nowhere")
     figures_file = Path("nowhere")

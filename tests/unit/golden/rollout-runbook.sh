@@ -49,8 +49,8 @@ case $COMMAND_CONFIG in /* | "") ;; *) COMMAND_CONFIG=$PWD/$COMMAND_CONFIG ;; es
 # install_jar() { ssh "kafka-$1.example.org" "cp /opt/kafka/libs/kafka-raft-3.9.1.jar.$2 /opt/kafka/libs/kafka-raft-3.9.1.jar.next && mv -f /opt/kafka/libs/kafka-raft-3.9.1.jar.next /opt/kafka/libs/kafka-raft-3.9.1.jar"; }
 # start it
 # start_node() { ssh "kafka-$1.example.org" systemctl start kafka; }
-# succeed if it has a process: one that is stopping still has; exit 1 where it has none, and another code where
-# that cannot be told, as ssh does: the node then counts as running
+# succeed if it has a process: one that is stopping still has; exit 1 where it has none, and another code, as
+# ssh has, where that cannot be told: the node then counts as running
 # is_running() { [ "$(ssh "kafka-$1.example.org" systemctl show -p MainPID --value kafka)" -gt 0 ]; }
 # print the SHA-256 of the jar kafka-raft that its live process holds open
 # running_jar() { ssh "kafka-$1.example.org" 'for fd in /proc/$(systemctl show -p MainPID --value kafka)/fd/*; do case $(readlink "$fd") in
