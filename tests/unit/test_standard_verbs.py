@@ -164,6 +164,24 @@ def test_a_controller_is_added_with_its_listeners_by_the_leader_once_it_has_caug
     assert answers.asked == [(20, 1, {"CONTROLLER": Address("h", 21)})] * 2
 
 
+@pytest.mark.parametrize(
+    ("later", "is_told"),
+    [({}, True), ({"epoch": 6}, False), ({"leader": 2}, False)],
+    ids=["same", "epoch", "leader"],
+)
+def test_a_leader_that_refuses_a_change_and_makes_it_all_the_same_is_told(answers, later, is_told):
+    answers.given[:] = [Answer("request_timed_out", "it took too long")]
+    before, world = led(voters=(0, 2)), world_of(led())
+    looks = iter([before, replace(led(), **({"leader": before.leader, "epoch": before.epoch} | later))])
+    world.quorum = looks.__next__
+    with (
+        pytest.raises(ActionFailed, match=r"refused to change the voter set \(request_timed_out")
+        if is_told
+        else nullcontext()
+    ):
+        change_voters.add_controller(FIRST).perform(world)
+
+
 def test_a_controller_that_votes_is_not_added_again(answers):
     change_voters.add_controller(FIRST).perform(world_of(led()))
     assert answers.asked == []

@@ -51,25 +51,27 @@ class RemoveController(Fault):
 
 
 def _ask_until_done(world: World, node: int, *, adds: bool) -> None:
-    last = "no leader answered"
+    last: Answer | Unreachable = Unreachable("no leader answered")
+    asked = Quorum()
     for _ in attempts(world.cluster, _WITHIN_SECONDS, _RETRY_SECONDS):
         quorum = world.quorum()
-        if quorum.leader >= 0:
-            if (node in quorum.voters) is adds:
-                return
-            last = _ask(world, quorum, node, adds=adds)
-            if not last:
-                return
+        if quorum.leader < 0:
+            continue
+        if (node in quorum.voters) is adds:
+            if isinstance(last, Answer) and (quorum.leader, quorum.epoch) == (asked.leader, asked.epoch):
+                raise ActionFailed(f"the leader refused to change the voter set ({last}), and changed it all the same")
+            return
+        last, asked = _ask(world, quorum, node, adds=adds), quorum
+        if isinstance(last, Answer) and last.is_done:
+            return
     raise ActionFailed(f"the voter set was not changed: {last}")
 
 
-def _ask(world: World, quorum: Quorum, node: int, *, adds: bool) -> str:
-    """Return why the leader did not do it; empty where it did."""
+def _ask(world: World, quorum: Quorum, node: int, *, adds: bool) -> Answer | Unreachable:
     try:
-        answer = _send(world, quorum, node, adds=adds)
+        return _send(world, quorum, node, adds=adds)
     except Unreachable as error:
-        return str(error)
-    return "" if answer.is_done else str(answer)
+        return error
 
 
 def _send(world: World, quorum: Quorum, node: int, *, adds: bool) -> Answer:
