@@ -19,6 +19,7 @@ from harness.rollout.script_calls import (
     REPLICATION,
     STATUS,
     TOPICS,
+    UNAVAILABLE,
     UNDER_REPLICATED,
     ScriptCall,
 )
@@ -103,8 +104,14 @@ def _brokers_unfenced(health: Health, _: int) -> str:
 
 
 def _isr_full(health: Health, _: int) -> str:
-    short = [each for each in health.partitions if set(each.isr) < set(each.replicas) or each.leader < 0]
+    short = [each for each in health.partitions if set(each.isr) < set(each.replicas)]
     return _partitions(short, lambda each: f"{each.name} has ISR {_listed(each.isr)} of {_listed(each.replicas)}")
+
+
+def _all_led(health: Health, _: int) -> str:
+    return _partitions(
+        [each for each in health.partitions if each.leader < 0], lambda each: f"{each.name} has no leader"
+    )
 
 
 def _min_isr_survives(health: Health, node: int) -> str:
@@ -315,6 +322,15 @@ ISR_FULL = RollCheck(
     _shows_nothing,
     _NO_LINE,
 )
+ALL_LED = RollCheck(
+    "all_led",
+    "every partition has a leader",  # the last replica stays in sync when its disk fails
+    _all_led,
+    UNAVAILABLE,
+    "no output",
+    _shows_nothing,
+    _NO_LINE,
+)
 MIN_ISR_SURVIVES = RollCheck(
     "min_isr_survives",
     "no partition with a replica to spare falls below min.insync.replicas without the node",
@@ -359,13 +375,17 @@ BEFORE = (
     QUORUM_SURVIVES,
     BROKERS_UNFENCED,
     ISR_FULL,
+    ALL_LED,
     MIN_ISR_SURVIVES,
     NO_REASSIGNMENT,
     OBSERVERS_FOLLOW,
 )
 # What the stop of a node that is sick could harm: nothing else of these can be met while it runs.
 OF_A_STOP = (ONE_ACTIVE_CONTROLLER, QUORUM_SURVIVES, MIN_ISR_SURVIVES)
-AFTER = (ALL_ANSWER, ONE_ACTIVE_CONTROLLER, BROKERS_UNFENCED, VOTERS_CAUGHT_UP, ISR_FULL, OBSERVERS_FOLLOW)
+AFTER = (ALL_ANSWER, ONE_ACTIVE_CONTROLLER, BROKERS_UNFENCED, VOTERS_CAUGHT_UP, ISR_FULL, ALL_LED, OBSERVERS_FOLLOW)
+
+
+_OF_PARTITIONS = (BROKERS_UNFENCED, ISR_FULL, ALL_LED, MIN_ISR_SURVIVES, NO_REASSIGNMENT, PREFERRED_LEADERS)
 
 
 def without_a_spare(health: Health) -> str:
@@ -377,7 +397,7 @@ def without_a_spare(health: Health) -> str:
 
 def problem_of(check: RollCheck, health: Health, node: int) -> str:
     """Return what is in the way; where partitions could not be listed, a check of them is not met."""
-    of_partitions = check in (BROKERS_UNFENCED, ISR_FULL, MIN_ISR_SURVIVES, NO_REASSIGNMENT, PREFERRED_LEADERS)
+    of_partitions = check in _OF_PARTITIONS
     if of_partitions and health.unanswered:
         return health.unanswered
     return check.problem(health, node)

@@ -57,6 +57,7 @@ def _option(call: ScriptCall, options: Mapping[str, str]) -> str:
 REPLICATION = ScriptCall("kafka-metadata-quorum.sh", Asked.CONTROLLERS, "describe --replication")
 STATUS = ScriptCall("kafka-metadata-quorum.sh", Asked.CONTROLLERS, "describe --status")
 API_VERSIONS = ScriptCall("kafka-broker-api-versions.sh", Asked.BROKERS, "", only="id:")
+UNAVAILABLE = ScriptCall("kafka-topics.sh", Asked.BROKERS, "--describe --unavailable-partitions")
 UNDER_REPLICATED = ScriptCall("kafka-topics.sh", Asked.BROKERS, "--describe --under-replicated-partitions")
 AT_MIN_ISR = ScriptCall("kafka-topics.sh", Asked.BROKERS, "--describe --at-min-isr-partitions")
 TOPICS = ScriptCall("kafka-topics.sh", Asked.BROKERS, "--describe")

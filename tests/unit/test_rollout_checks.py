@@ -68,7 +68,7 @@ def test_a_cluster_that_is_well_lets_any_node_go(check, node):
         ),
         (health.BROKERS_UNFENCED, replace(WELL, unfenced=frozenset({3, 5})), 3, "not registered or fenced: 4"),
         (health.ISR_FULL, replace(WELL, partitions=(partition(isr=(3, 5)),)), 3, "orders-0 has ISR 3, 5 of 3, 4, 5"),
-        (health.ISR_FULL, replace(WELL, partitions=(partition(leader=-1),)), 3, "orders-0"),
+        (health.ALL_LED, replace(WELL, partitions=(partition(leader=-1),)), 3, "orders-0 has no leader"),
         (
             health.MIN_ISR_SURVIVES,
             replace(WELL, partitions=(partition(isr=(3, 5)),)),

@@ -86,7 +86,7 @@ case "$*" in
 esac"""
     tried = [*try_checks(tools(tmp_path, said), (*BEFORE, *AFTER, PREFERRED_LEADERS), AWorld(SECURED), health)]
     agreed = {each.command.rpartition("{config} ")[2]: each.agrees for each in tried}
-    assert len(tried) == len({each.command for each in tried}) == 7
+    assert len(tried) == len({each.command for each in tried}) == 8
     assert (agreed["describe --status"], agreed["--list"], agreed["--describe"]) == (True, True, True)
     assert not agreed["--describe --under-replicated-partitions"]
     assert not agreed["describe --replication"]

@@ -92,7 +92,7 @@ def test_the_page_names_turns_checks_and_losses():
     shown = rollout_page(sample.rollout(), {}, None, ())
     assert [view.found.name for view in shown.rehearsals] == ["control", "forward-and-back"]
     assert shown.rehearsals[1].slowest == "node 3, 12 s"
-    assert shown.rehearsals[1].checks == 2 * (8 + 6)
+    assert shown.rehearsals[1].checks == 2 * (9 + 7)
     assert shown.warnings == ("a key is left",)
     assert "3 (not promised)" in page()
     assert 'id="findings"' not in page(contrast=None)

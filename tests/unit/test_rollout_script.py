@@ -43,6 +43,7 @@ SCRIPTS = {
     "kafka-topics.sh": """
         case "$*" in
         *--under-replicated-partitions*) cat under ;;
+        *--unavailable-partitions*) cat unavailable ;;
         *--at-min-isr-partitions*) cat at-min-isr ;;
         *) cat topics ;;
         esac""",
@@ -78,7 +79,9 @@ class ACluster:
             path = self.folder / "bin" / name
             path.write_text(f'#!/bin/sh\necho "{name} $*" >>calls\n{text}\n')
             path.chmod(0o755)
-        self.write(leader="1", voters="0 1 2", observers="3", waited="1.5", under="", calls="", offsets="")
+        self.write(
+            leader="1", voters="0 1 2", observers="3", waited="1.5", under="", unavailable="", calls="", offsets=""
+        )
         self.write(ids="Healthy: 6 directories of brokers 0, 1, 2, 3 have the ids that ZooKeeper at zk:2181 has.")
         self.write(topics="Topic: orders\tPartition: 0\tLeader: 0\tReplicas: 3,0\tIsr: 0,3", **{"at-min-isr": ""})
         for node in range(4):
@@ -279,6 +282,10 @@ def test_nothing_more_to_read_is_no_yes(cluster):
         (
             {"under": "\tTopic: orders\tPartition: 7\tLeader: 0"},
             "all its replicas in sync: not so (orders-7), 3 s long",
+        ),
+        (
+            {"unavailable": "\tTopic: orders\tPartition: 7\tLeader: none\tReplicas: 3\tIsr: 3"},
+            "every partition has a leader: not so (orders-7), 3 s long",
         ),
         ({"at-min-isr": "Topic: orders\tPartition: 1\tIsr: 0,3"}, "without the node: not so (orders-1 needs it)"),
         ({"leader": "-1"}, "one controller is active: not so (nobody leads)"),
@@ -605,6 +612,10 @@ def rolled(tmp_path):
     ("files", "why"),
     [
         ({"jar-2": "base"}, "the live process of node 2 holds"),
+        (
+            {"unavailable": "\tTopic: orders\tPartition: 7\tLeader: none\tReplicas: 3\tIsr: 3"},
+            "every partition has a leader: not so (orders-7), 3 s long",
+        ),
         ({"at-min-isr": "Topic: orders\tPartition: 1\tIsr: 0,3"}, "falls below min.insync.replicas without"),
         ({}, "node 1 is down: on base it could not start any more"),
     ],

@@ -112,7 +112,7 @@ def test_the_runbook_gives_the_file_to_every_command_and_says_what_of_it_was_reh
     text = markdown(runbook(sample.secured_rollout()))
     assert "COMMAND_CONFIG=conf/client.properties\n" in text
     commands = [line for line in text.splitlines() if line.strip().startswith("bin/kafka-")]
-    assert len(commands) == 7 + 5 + 2
+    assert len(commands) == 8 + 6 + 2
     for each in commands:
         option = "--admin.config" if "kafka-leader-election.sh" in each else "--command-config"
         assert f' {option} "$COMMAND_CONFIG"' in each

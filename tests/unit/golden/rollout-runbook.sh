@@ -69,8 +69,8 @@ case $COMMAND_CONFIG in /* | "") ;; *) COMMAND_CONFIG=$PWD/$COMMAND_CONFIG ;; es
 ANSWER='The rehearsal passed.'
 REFUSED=''
 CHOICE='Brokers first, the active controller last, since a broker only observes the metadata quorum, and a jar that fails there takes no vote with it; another order is rehearsed by --order controllers-first, or node ids.'
-CHECKS_BEFORE='all_answer one_active_controller quorum_survives brokers_unfenced isr_full min_isr_survives no_reassignment observers_follow'
-CHECKS_AFTER='all_answer one_active_controller brokers_unfenced voters_caught_up isr_full observers_follow'
+CHECKS_BEFORE='all_answer one_active_controller quorum_survives brokers_unfenced isr_full all_led min_isr_survives no_reassignment observers_follow'
+CHECKS_AFTER='all_answer one_active_controller brokers_unfenced voters_caught_up isr_full all_led observers_follow'
 CHECKS_OF_A_STOP='one_active_controller quorum_survives min_isr_survives'
 BASE_SHA256=bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb
 NEW_SHA256=cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc
@@ -109,6 +109,7 @@ describe() {
     quorum_survives) printf '%s' 'the other caught-up controllers are a majority' ;;
     brokers_unfenced) printf '%s' 'every broker is registered and not fenced' ;;
     isr_full) printf '%s' 'every partition has all its replicas in sync' ;;
+    all_led) printf '%s' 'every partition has a leader' ;;
     min_isr_survives) printf '%s' 'no partition with a replica to spare falls below min.insync.replicas without the node' ;;
     no_reassignment) printf '%s' 'no partition is being moved' ;;
     observers_follow) printf '%s' 'every observer follows the active controller' ;;
@@ -165,6 +166,14 @@ isr_full() {
     unmet '
 NF { print $2 "-" $4 }
 ' "$DIR/kafka-topics-describe-under-replicated-partitions"
+}
+
+# Expected: no output.
+all_led() {
+    ask kafka-topics-describe-unavailable-partitions bin/kafka-topics.sh --bootstrap-server "$BROKERS" ${COMMAND_CONFIG:+--command-config "$COMMAND_CONFIG"} --describe --unavailable-partitions || return 0
+    unmet '
+NF { print $2 "-" $4 }
+' "$DIR/kafka-topics-describe-unavailable-partitions"
 }
 
 # Expected: no partition with node N among its Isr, but for those whose Isr are all of their Replicas.
