@@ -301,8 +301,9 @@ def _take_away(folder: Path, there: Path | None = None) -> None:
     One that was there itself, or is mounted, is left empty.
     """
     if there == folder.absolute():
-        for each in folder.iterdir():
-            shutil.rmtree(each, ignore_errors=True) if each.is_dir() and not each.is_symlink() else each.unlink()
+        with suppress(OSError):  # as far as it goes: the error that led here is the one to be told
+            for each in folder.iterdir():
+                shutil.rmtree(each, ignore_errors=True) if each.is_dir() and not each.is_symlink() else each.unlink()
         return
     shutil.rmtree(folder, ignore_errors=True)
     around = itertools.takewhile(lambda each: each != there, folder.absolute().parents) if there else ()
