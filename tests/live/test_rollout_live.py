@@ -111,7 +111,7 @@ def test_every_turn_had_every_check_and_the_live_jar_was_the_one_put_there(shipp
     run_dir, _ = shipped
     found, by_name = found_in(run_dir)
     for turn in by_name["forward-and-back"]["turns"]:
-        assert len(turn["before"]) == 8
+        assert len(turn["before"]) == 9
         assert {"isr_full", "observers_follow", "right_jar", "no_new_errors"} <= {c["name"] for c in turn["after"]}
         assert all(check["met"] for check in (*turn["before"], *turn["after"]))
         assert turn["down_seconds"] > 0
@@ -159,7 +159,7 @@ def test_the_runbooks_commands_were_run_and_show_what_the_protocol_says(shipped)
     run_dir, _ = shipped
     _, by_name = found_in(run_dir)
     commands = by_name["control"]["commands"]
-    assert len(commands) == 8, "seven commands of the checks, and the election of preferred leaders"
+    assert len(commands) == 9, "eight commands of the checks, and the election of preferred leaders"
     assert all(command["agrees"] and command["exit_code"] == 0 for command in commands)
     runbook = (run_dir / "runbook.md").read_text()
     assert "LeaderId" in runbook
