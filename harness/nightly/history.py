@@ -43,7 +43,8 @@ def read_history(path: Path) -> tuple[PastNight, ...]:
     """Return the nights of a history, oldest first; none when there is no file. Raises HarnessError."""
     if not path.is_file():
         return ()
-    lines = path.read_text(encoding="utf-8", errors="replace").removesuffix("\n").split("\n")
+    text = path.read_text(encoding="utf-8", errors="replace")
+    lines = text.removesuffix("\n").split("\n") if text else []  # an odd line end in a text ends no night
     remedy = "Move the file away to begin a new history."
     return tuple(
         read_record(PastNight, line, f"{path}, line {number}", path, SCHEMA, remedy)

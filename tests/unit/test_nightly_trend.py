@@ -176,6 +176,14 @@ def test_a_history_is_read_as_it_was_written(tmp_path):
     assert path.read_text().count("\n") == 1
 
 
+@pytest.mark.parametrize("label", ["n", "a\u2028b", "a\u0085b"])
+def test_an_empty_file_is_a_history_without_nights_and_no_character_of_a_label_ends_a_line(tmp_path, label):
+    (path := tmp_path / "history.jsonl").write_text("")
+    assert read_history(path) == ()
+    add_to_history(path, replace(NIGHT, label=label))
+    assert [each.label for each in read_history(path)] == [label]
+
+
 def test_the_same_night_concluded_again_replaces_and_the_oldest_are_pruned():
     history = ()
     for day in (3, 1, 2, 3):

@@ -1,7 +1,6 @@
 """What runs where, what is related to a change, and what the results say of a jar."""
 
 import struct
-import time
 import zipfile
 from dataclasses import replace
 
@@ -300,9 +299,8 @@ def test_a_claims_file_excuses_a_test_that_changes_and_none_that_never_ran():
     assert hung.excuse == ""
 
 
-def test_a_long_output_of_the_launcher_is_looked_through_quickly():
+def test_a_long_line_of_the_launcher_that_says_nothing_is_looked_through_once():
+    """Whoever tries every place of it for each of its words comes to no end."""
     (missing,) = settle([case("a")], [], "exit 1", "last words")
     output = "Resolution of X [" + "'a.BTest'] by " * 60_000
-    began = time.process_time()
     assert with_why([missing], output) == (missing,)
-    assert time.process_time() - began < 2

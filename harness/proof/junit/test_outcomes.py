@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from harness.base.text import cut, visible
 from harness.model.proof import DID_NOT_RUN, FailedTest, TestClass, TestSuite
@@ -40,21 +41,22 @@ def with_why(cases: Iterable[JUnitTest], output: str) -> tuple[JUnitTest, ...]:
 
     That is why it found no test there: a class that does not link has none.
     """
-    return tuple(_with_why(case, output) if case.status is Status.MISSING else case for case in cases)
-
-
-def _with_why(case: JUnitTest, output: str) -> JUnitTest:
     lines = output.split("\n")
-    found = next((at for at, line in enumerate(lines[:-1]) if _is_of(case.class_name, line)), None)
-    if found is None or not lines[found + 1]:
+    said = [(line, why[:_LINE]) for line, why in pairwise(lines) if why and _says_none_was_found(line)]
+    return tuple(_with_why(case, said) if case.status is Status.MISSING else case for case in cases)
+
+
+def _with_why(case: JUnitTest, said: Sequence[tuple[str, str]]) -> JUnitTest:
+    found = next((why for line, why in said if f"'{case.class_name}'" in line), None)
+    if found is None:
         return case
-    why = visible(lines[found + 1][:_LINE])
+    why = visible(found)
     return replace(case, message=cut(f"{DID_NOT_RUN}no test is found in its class: {why}", _MOST_SAID), trace=why)
 
 
-def _is_of(class_name: str, line: str) -> bool:
-    """Whether the launcher says that it found no test in a class."""
-    return "Resolution of " in line and f"'{class_name}'" in line and line.endswith(" failed")
+def _says_none_was_found(line: str) -> bool:
+    """Whether the launcher says of a class that it found no test there; why is in the next line."""
+    return "Resolution of " in line and line.endswith(" failed")
 
 
 def classes_of(suite: TestSuite, cases: Iterable[JUnitTest]) -> tuple[TestClass, ...]:

@@ -24,7 +24,7 @@ class NodesReady:
     description: str = "every started node answers and knows every started broker"
 
     def sample(self, world: World) -> Sample:
-        """Look at process states, then at each broker's own metadata."""
+        """Look at process states, then at every listener, then at each broker's own metadata."""
         running = world.cluster.running
         died = [node.id for node in world.cluster.nodes.values() if node.state is NodeState.DIED]
         waiting = [node.id for node in running if node.state is not NodeState.READY]
