@@ -61,7 +61,9 @@ _SHARED = (
 TopologyText = Annotated[
     str,
     typer.Option(
-        "--topology", help="3+3 or 5+8: controllers and brokers; 3combined+1: nodes that are both, and more brokers."
+        "--topology",
+        help="3+3 or 5+8: controllers and brokers; 3combined+1: nodes that are both, and more brokers; 3+3static: "
+        "controller.quorum.voters says who votes (kraft.version 0).",
     ),
 ]
 CommandConfig = Annotated[

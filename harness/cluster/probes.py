@@ -22,6 +22,8 @@ from harness.cluster.config import CONTROLLER_LISTENER, METADATA_TOPIC
 from harness.cluster.protocol import CLIENT_ID, Unreachable, Wire, ask, fitting, understood
 
 CAUGHT_UP_LAG = 1
+# The default of controller.quorum.fetch.timeout.ms: by it Strimzi's KafkaQuorumCheck tells a controller that lags.
+KEEPS_UP_SECONDS = 2
 _API_VERSIONS = 18
 _WITH_LEVEL_0 = 4  # the version of ApiVersions that no longer leaves out features that begin at level 0 (KIP-1022)
 _BROKER_RESOURCE = i8(4)
@@ -34,6 +36,7 @@ class Quorum:
     `voters` and `observers` map node ids to log end offsets; `endpoints` maps voters to the controller address
     that the voter set names. `leaders` are all (epoch, node) pairs that claimed to lead at this moment; `fetched` says
     of each of them when each of its voters last fetched from it, in seconds since 1970 by its own clock, -1 for never.
+    `caught_up` says when each voter was last known to have all of the leader's log (KIP-836), by the same clock.
     """
 
     leader: int = -1
@@ -44,6 +47,7 @@ class Quorum:
     endpoints: Mapping[int, Address] = field(default_factory=dict)
     leaders: tuple[tuple[int, int], ...] = ()
     fetched: Mapping[int, Mapping[int, float]] = field(default_factory=dict)
+    caught_up: Mapping[int, float] = field(default_factory=dict)
 
     def lag(self, voter: int) -> int:
         """How many records a voter is behind the leader, by the leader's own account; its whole log if unknown."""
@@ -52,6 +56,14 @@ class Quorum:
     def has_caught_up(self, voter: int) -> bool:
         """Whether a voter is within one no-op of the leader, which hears of a record's arrival with the next fetch."""
         return self.leader >= 0 and self.leader in self.voters and 0 <= self.lag(voter) <= CAUGHT_UP_LAG
+
+    def keeps_up(self, voter: int) -> bool:
+        """Whether a voter has caught up, or had all of the log a moment ago: where much is written, no look sees more.
+
+        The leader's own time is that of its answer.
+        """
+        then, now = self.caught_up.get(voter, -1), self.caught_up.get(self.leader, -1)
+        return self.has_caught_up(voter) or (then >= 0 and 0 <= now - then <= KEEPS_UP_SECONDS)
 
 
 def describe_quorum(wire: Wire, controllers: Iterable[Address], timeout: float = 0.5) -> Quorum:
@@ -115,7 +127,8 @@ def account_of(answer: Any) -> Quorum:
         endpoints={
             int(node.node_id): _endpoint(node.listeners) for node in getattr(answer, "nodes", ()) if node.listeners
         },
-        fetched={int(found.leader_id): _last_fetches(found.current_voters)},
+        fetched={int(found.leader_id): _times(found.current_voters, "last_fetch_timestamp")},
+        caught_up=_times(found.current_voters, "last_caught_up_timestamp"),
     )
 
 
@@ -146,9 +159,9 @@ def _offsets(replicas: Iterable[Any]) -> dict[int, int]:
     return {int(replica.replica_id): int(replica.log_end_offset) for replica in in_turn}
 
 
-def _last_fetches(replicas: Iterable[Any]) -> dict[int, float]:
-    """Return when each replica last fetched, in seconds; -1 where it never did, or in versions that do not say."""
-    times = {int(replica.replica_id): int(getattr(replica, "last_fetch_timestamp", -1)) for replica in replicas}
+def _times(replicas: Iterable[Any], which: str) -> dict[int, float]:
+    """Return the timestamp that each replica has, in seconds; -1 for never, or in versions that do not say."""
+    times = {int(replica.replica_id): int(getattr(replica, which, -1)) for replica in replicas}
     return {node: time / 1000 if time >= 0 else -1.0 for node, time in times.items()}
 
 

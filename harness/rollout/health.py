@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from harness.cluster.partitions import Partition
-from harness.cluster.probes import CAUGHT_UP_LAG, Quorum
+from harness.cluster.probes import CAUGHT_UP_LAG, KEEPS_UP_SECONDS, Quorum
 from harness.rollout.script_calls import (
     API_VERSIONS,
     AT_MIN_ISR,
@@ -29,6 +29,9 @@ BEFORE_SECONDS, AFTER_SECONDS = 60, 120
 # The same of the preferred leaders, once they were elected.
 LEADERS_SECONDS = 60
 _SHOWN = 4
+# Where a row of `kafka-metadata-quorum.sh describe --replication` has its log end offset and the time at which it had
+# caught up, from its end: those of 3.8 and before have no directory id.
+_OFFSET, _TIMESTAMP = 5, 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +83,7 @@ def _one_active_controller(health: Health, _: int) -> str:
 def _quorum_survives(health: Health, node: int) -> str:
     if node not in health.voters:
         return ""
-    caught_up = {voter for voter in health.running & health.voters if health.quorum.has_caught_up(voter)}
+    caught_up = {voter for voter in health.running & health.voters if health.quorum.keeps_up(voter)}
     needed = len(health.voters) // 2 + 1
     left = caught_up - {node}
     if len(left) >= needed:
@@ -89,7 +92,7 @@ def _quorum_survives(health: Health, node: int) -> str:
 
 
 def _voters_caught_up(health: Health, _: int) -> str:
-    behind = {voter for voter in health.voters if not health.quorum.has_caught_up(voter)}
+    behind = {voter for voter in health.voters if not health.quorum.keeps_up(voter)}
     return f"controllers behind the leader: {_listed(behind)}" if behind else ""
 
 
@@ -149,12 +152,12 @@ def _shows_leader(output: str, health: Health) -> bool:
 
 
 def _shows_replicas(output: str, health: Health) -> bool:
-    """Every replica has its row, and no voter lags."""
-    rows = [line.split() for line in output.splitlines()[1:]]
-    lags = {int(row[0]): int(row[3]) for row in rows if len(row) > 4 and row[0].isdigit()}
-    return lags.keys() >= health.voters | health.following.keys() and all(
-        lags[voter] <= CAUGHT_UP_LAG for voter in health.voters
-    )
+    """Every replica has its row, and every voter keeps up (`Quorum.keeps_up`)."""
+    rows = {row[0]: row for line in output.splitlines()[1:] if len(row := line.split()) >= _OFFSET and row[0].isdigit()}
+    ends = {int(node): int(row[-_OFFSET]) for node, row in rows.items()}
+    times = {int(node): int(row[-_TIMESTAMP]) / 1000 for node, row in rows.items()}
+    shown = Quorum(health.quorum.leader, voters=ends, caught_up=times)
+    return ends.keys() >= health.voters | health.following.keys() and all(map(shown.keeps_up, health.voters))
 
 
 def _shows_brokers(output: str, health: Health) -> bool:
@@ -202,23 +205,30 @@ _LED = """
 /^LeaderId:/ && $2 >= 0 { led = 1 }
 END { if (!led) print "nobody leads" }
 """
-_A_MAJORITY_LEFT = """
-$NF == "Leader" || $NF == "Follower" { voters++; if ($1 == node) votes = 1; else if ($4 <= 1) left++ }
-END {
+_KEEP_UP = f"""
+$NF == "Leader" || $NF == "Follower" {{ voters++; lag[$1] = $(NF - 3); last[$1] = $(NF - 1) }}
+$NF == "Leader" {{ now = $(NF - 1) }}
+function keeps_up(id) {{
+    if (lag[id] <= {CAUGHT_UP_LAG}) return 1
+    return last[id] >= 0 && now >= last[id] && now - last[id] <= {KEEPS_UP_SECONDS * 1000}
+}}
+"""
+_A_MAJORITY_LEFT = f"""{_KEEP_UP}
+END {{
+    for (id in lag) if (id == node) votes = 1; else if (keeps_up(id)) left++
     needed = int(voters / 2) + 1
     if (!voters) print "no voter is listed"
     else if (votes && left < needed) print left + 0 " would be left caught up, " needed " of " voters " are needed"
-}
+}}
 """
-_CAUGHT_UP = """
-$NF == "Leader" || $NF == "Follower" { lag[$1] = $4 }
-END {
+_CAUGHT_UP = f"""{_KEEP_UP}
+END {{
     count = split(controllers, wanted, " ")
-    for (at = 1; at <= count; at++) {
+    for (at = 1; at <= count; at++) {{
         if (!(wanted[at] in lag)) print "controller " wanted[at] " is not listed"
-        else if (lag[wanted[at]] > 1) print "controller " wanted[at] " is " lag[wanted[at]] " behind"
-    }
-}
+        else if (!keeps_up(wanted[at])) print "controller " wanted[at] " is " lag[wanted[at]] " behind"
+    }}
+}}
 """
 _UNFENCED = """
 match($0, /\\(id: [0-9]+/) && !/-> ERROR/ { listed[substr($0, RSTART + 5, RLENGTH - 5)] = 1 }
@@ -269,6 +279,8 @@ _PREFERRED_LEAD = """
 }
 """
 
+_UP_TO_DATE = f"Lag 0 or 1, or a LastCaughtUpTimestamp of {KEEPS_UP_SECONDS} s ago at most by that of the leader"
+
 ONE_ACTIVE_CONTROLLER = RollCheck(
     "one_active_controller",
     "one controller is active",
@@ -283,7 +295,7 @@ QUORUM_SURVIVES = RollCheck(
     "the other caught-up controllers are a majority",
     _quorum_survives,
     REPLICATION,
-    "a majority of the voters without node {node} has Lag 0 or 1",
+    f"a majority of the voters without node {{node}} has {_UP_TO_DATE}",
     _shows_replicas,
     _A_MAJORITY_LEFT,
 )
@@ -292,7 +304,7 @@ VOTERS_CAUGHT_UP = RollCheck(
     "every controller has caught up",
     _voters_caught_up,
     REPLICATION,
-    "every voter has Lag 0 or 1",
+    f"every voter has {_UP_TO_DATE}",
     _shows_replicas,
     _CAUGHT_UP,
 )

@@ -11,13 +11,14 @@ from harness.cluster.topology import Topology
 
 USUAL_TOPOLOGY = "3+3"
 BROKER = "broker"  # what a node is that is no controller
-_TOPOLOGY = re.compile(r"(\d{1,2})(combined)?\+(\d{1,2})")
+STATIC = "static"
+_TOPOLOGY = re.compile(rf"(\d{{1,2}})(combined)?\+(\d{{1,2}})({STATIC})?")
 _LEAST_VOTERS = 3
 _LEAST_BROKERS = 3
 
 
 def parse_topology(text: str) -> Topology:
-    """Return the topology that `3+3` or `5+8` (controllers and brokers) or `3combined+1` names.
+    """Return the topology that `3+3` or `5+8` (controllers and brokers) or `3combined+1` names; `static` may follow.
 
     Raises HarnessError when it cannot be read, or when it could not lose any node: two of three controllers make a
     quorum, and with two in-sync replicas demanded the third broker may be away. How many nodes there may be is a matter
@@ -27,9 +28,10 @@ def parse_topology(text: str) -> Topology:
     if match is None:
         raise HarnessError(
             f"--topology {text} is none.",
-            "Write 5+3 for 5 controllers and 3 brokers, 3combined+1 for 3 nodes that are both and 1 broker.",
+            "Write 5+3 for 5 controllers and 3 brokers, 3combined+1 for 3 nodes that are both and 1 broker; "
+            "3+3static where controller.quorum.voters says who votes.",
         )
-    topology = Topology(int(match[1]), int(match[3]), combined=bool(match[2]))
+    topology = Topology(int(match[1]), int(match[3]), combined=bool(match[2]), static_voters=bool(match[4]))
     if topology.controllers < _LEAST_VOTERS or len(topology.broker_ids) < _LEAST_BROKERS:
         raise HarnessError(
             f"--topology {text} cannot lose a node: a roll needs {_LEAST_VOTERS} controllers and {_LEAST_BROKERS} "

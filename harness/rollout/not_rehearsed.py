@@ -8,6 +8,7 @@ from typing import assert_never
 from harness.base.text import listed
 from harness.model.features import Downgrade, FeaturePlan
 from harness.model.rollout import Rehearsal, RolloutOutcome, RollPlan
+from harness.rollout.nodes import STATIC, parse_topology
 from harness.rollout.rehearsals import KINDS, rehearsals_of
 from harness.rollout.rollout_verdict import outcome_of, ran_the_candidate
 
@@ -35,6 +36,7 @@ def not_rehearsed(
         *(f"{name}: {KINDS[name].question}" for name in lacking),
         *([not_compared] if not_compared else []),
         *_of_your_cluster(plan),
+        *_of_voters(plan, features),
         *(_of_features(features) if whole_kafkas else ()),
         _DATA,
         _CLIENTS,
@@ -48,13 +50,20 @@ def _of_your_cluster(plan: RollPlan) -> Iterator[str]:
         yield "TLS, SASL, an authorizer and its ACLs: no --command-config was given."
 
 
+def _of_voters(plan: RollPlan, features: FeaturePlan | None) -> Iterator[str]:
+    """Voters are in the configuration or in the log (KIP-853); a fleet from before Kafka 3.9 has them in the former."""
+    if parse_topology(plan.topology).static_voters:
+        yield "Voters that stand in the metadata log (kraft.version 1): here they were those of controller.quorum.voters."
+        return
+    made = ", which finalising all features may make them for good" if features and features.changes else ""
+    yield (
+        f"Voters that stand in controller.quorum.voters (kraft.version 0): here they were those of the metadata log{made} "
+        f"(--topology {plan.topology}{STATIC} rehearses them)."
+    )
+
+
 def _of_features(features: FeaturePlan | None) -> Iterator[str]:
     yield "A cluster that runs base at lower feature levels than those of its release."
-    if features and features.changes:
-        yield (
-            "Voters that stand in controller.quorum.voters (kraft.version 0): here they were those of the metadata "
-            "log, which finalising all features may make them for good."
-        )
     if features and features.changes and features.downgrade is Downgrade.LOSSLESS:
         yield "The way back once the features are finalised and lowered again: predicted and checked, but not rolled."
 

@@ -441,11 +441,13 @@ static_voters() {
         say "of the metadata log, which cannot be taken back, and which was not rehearsed"
         [ "$ASK" != no ] || halt "that is asked of somebody, and ASK is no"
         confirm "finalise kraft.version too"
+        ARE_STATIC=yes
     fi
 }
 
 finalise() {
     printf '%s\n' "$TOLD"
+    ARE_STATIC=no
     static_voters
     confirm "finalise the features"
     STARTED=no
@@ -462,6 +464,10 @@ finalise() {
     PROBLEM=$(raise_features) || halt "$PROBLEM"
     cat "$DIR/$RAISES"
     roll none $(all_nodes)
+    if [ "$ARE_STATIC" = yes ]; then
+        say "leave controller.quorum.voters in the configuration until every node ignores it: the metric ignored-static-voters"
+        say "(broker-metadata-metrics), IgnoredStaticVoters of a controller, is 1 then"
+    fi
 }
 
 needs() {

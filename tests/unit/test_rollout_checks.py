@@ -97,9 +97,11 @@ def test_a_broker_may_stop_while_a_controller_is_behind_as_it_is_no_voter():
 STATUS = "ClusterId:              x\nLeaderId:               1\nLeaderEpoch:            7\n"
 REPLICATION = (
     "NodeId\tDirectoryId\tLogEndOffset\tLag\tLastFetchTimestamp\tLastCaughtUpTimestamp\tStatus  \n"
-    + "".join(f"{node}\tabc\t40\t0\t1\t1\tFollower\n" for node in range(3))
-    + "".join(f"{node}\tabc\t40\t0\t1\t1\tObserver\n" for node in (3, 4, 5))
+    + "".join(f"{node}\tabc\t40\t0\t90000\t90000\t{'Leader' if node == 1 else 'Follower'}\n" for node in range(3))
+    + "".join(f"{node}\tabc\t40\t0\t90000\t90000\tObserver\n" for node in (3, 4, 5))
 )
+CAUGHT_UP = "2\tabc\t40\t0\t90000\t90000"
+SLOW = "2\tabc\t30\t10\t90000"
 BROKERS = "".join(f"127.0.0.1:909{node} (id: {node} rack: null) -> (\n" for node in (3, 4, 5))
 
 
@@ -108,6 +110,7 @@ BROKERS = "".join(f"127.0.0.1:909{node} (id: {node} rack: null) -> (\n" for node
     [
         (health.ONE_ACTIVE_CONTROLLER, STATUS),
         (health.QUORUM_SURVIVES, REPLICATION),
+        (health.QUORUM_SURVIVES, REPLICATION.replace(CAUGHT_UP, f"{SLOW}\t88000")),
         (health.BROKERS_UNFENCED, BROKERS),
         (health.ISR_FULL, ""),
         (health.NO_REASSIGNMENT, "No partition reassignments found."),
@@ -123,7 +126,7 @@ def test_the_output_of_a_command_shows_what_the_protocol_says(check, output):
     [
         (health.ONE_ACTIVE_CONTROLLER, STATUS.replace("1\nLeaderEpoch", "2\nLeaderEpoch")),
         (health.QUORUM_SURVIVES, REPLICATION.replace("5\tabc", "9\tabc")),
-        (health.QUORUM_SURVIVES, REPLICATION.replace("2\tabc\t40\t0", "2\tabc\t30\t10")),
+        (health.QUORUM_SURVIVES, REPLICATION.replace(CAUGHT_UP, f"{SLOW}\t87999")),
         (health.BROKERS_UNFENCED, BROKERS.replace("id: 4", "id: 9")),
         (health.ISR_FULL, "Topic: orders\tPartition: 0"),
         (health.NO_REASSIGNMENT, "Current partition reassignments: orders-0"),
@@ -174,6 +177,30 @@ def in_the_way(check, *outputs, node=0):
     return done.stdout.splitlines()
 
 
+@pytest.mark.parametrize(
+    ("caught_up", "behind"),
+    [
+        ({0: 88.5, 1: 90.0, 2: 88.0}, []),
+        ({0: 88.5, 1: 90.0, 2: 87.9}, [2]),
+        ({0: 88.5, 1: 90.0, 2: -1.0}, [2]),
+        ({0: 88.5, 1: -1.0, 2: 88.0}, [0, 2]),
+        ({0: -1.0, 1: -1.0, 2: -1.0}, [0, 2]),
+    ],
+    ids=["two seconds ago at most", "longer ago", "never", "by no leader's clock", "not told, as before KIP-836"],
+)
+def test_a_controller_keeps_up_that_had_the_whole_log_within_a_fetch_time_out(caught_up, behind):
+    """Where much is written, a look finds every follower some records behind."""
+    ends = {0: 40, 1: 70, 2: 40}
+    seen = replace(WELL, quorum=replace(WELL.quorum, voters=ends, caught_up=caught_up))
+    says = f"controllers behind the leader: {', '.join(map(str, behind))}" if behind else ""
+    assert problem_of(health.VOTERS_CAUGHT_UP, seen, 3) == says
+    rows = (
+        f"{node} abc {ends[node]} {70 - ends[node]} 1 {time * 1000:.0f} {'Leader' if node == 1 else 'Follower'}\n"
+        for node, time in caught_up.items()
+    )
+    assert in_the_way(health.VOTERS_CAUGHT_UP, "".join(rows)) == [f"controller {node} is 30 behind" for node in behind]
+
+
 def later(replication):
     return replication.replace("\t40\t", "\t44\t")
 
@@ -197,7 +224,7 @@ def test_in_what_a_command_prints_when_all_is_well_nothing_is_in_the_way(check, 
     assert not in_the_way(check, *outputs)
 
 
-BEHIND = REPLICATION.replace("2\tabc\t40\t0", "2\tabc\t30\t10")
+BEHIND = REPLICATION.replace(CAUGHT_UP, f"{SLOW}\t87999")
 
 
 @pytest.mark.parametrize(
@@ -247,6 +274,8 @@ def test_of_an_observer_with_two_disks_the_one_that_goes_on_counts():
         ("5+3", Topology(5, 3, combined=False)),
         ("5combined+1", Topology(5, 1)),
         ("5+20", Topology(5, 20, combined=False)),
+        ("3+3static", replace(DEDICATED, static_voters=True)),
+        ("3combined+1static", replace(COMBINED, static_voters=True)),
     ],
 )
 def test_a_topology_reads_as_it_is_written(text, topology):

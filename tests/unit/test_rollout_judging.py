@@ -144,6 +144,17 @@ def test_topic_ids_that_nobody_checked_are_named_of_a_base_that_knows_zookeeper(
     assert (told in out.getvalue().partition("judging")[0]) == said
 
 
+@pytest.mark.parametrize(
+    ("topology", "others"), [("3+3", "controller.quorum.voters"), ("3+3static", "the metadata log")]
+)
+def test_a_rollout_names_where_voters_stand_that_were_not_rehearsed(directory, topology, others):
+    directory.roll_plan.write(replace(directory.roll_plan.read(), topology=topology))
+    judge_either(directory.path, QUIET)
+    (gap,) = (each for each in directory.rollout.read().not_rehearsed if each.startswith("Voters that stand in"))
+    assert gap.startswith(f"Voters that stand in {others} (kraft.version ")
+    assert (f"--topology {topology}static rehearses them" in gap) == (topology == "3+3")
+
+
 def test_a_log_diff_of_the_roll_that_failed_is_told_by_the_record_and_the_page_and_judging_again(directory):
     note_comparison(directory, "Spark did not start: no memory.")
     judge_either(directory.path, QUIET)

@@ -135,12 +135,19 @@ END { if (!led) print "nobody leads" }
 ' "$DIR/kafka-metadata-quorum-describe-status"
 }
 
-# Expected: a majority of the voters without node N has Lag 0 or 1.
+# Expected: a majority of the voters without node N has Lag 0 or 1, or a LastCaughtUpTimestamp of 2 s ago at most by that of the leader.
 quorum_survives() {
     ask kafka-metadata-quorum-describe-replication bin/kafka-metadata-quorum.sh --bootstrap-controller "$CONTROLLERS" ${COMMAND_CONFIG:+--command-config "$COMMAND_CONFIG"} describe --replication || return 0
     unmet '
-$NF == "Leader" || $NF == "Follower" { voters++; if ($1 == node) votes = 1; else if ($4 <= 1) left++ }
+$NF == "Leader" || $NF == "Follower" { voters++; lag[$1] = $(NF - 3); last[$1] = $(NF - 1) }
+$NF == "Leader" { now = $(NF - 1) }
+function keeps_up(id) {
+    if (lag[id] <= 1) return 1
+    return last[id] >= 0 && now >= last[id] && now - last[id] <= 2000
+}
+
 END {
+    for (id in lag) if (id == node) votes = 1; else if (keeps_up(id)) left++
     needed = int(voters / 2) + 1
     if (!voters) print "no voter is listed"
     else if (votes && left < needed) print left + 0 " would be left caught up, " needed " of " voters " are needed"
@@ -219,16 +226,22 @@ END {
 ' "$DIR/kafka-metadata-quorum-describe-replication.before" "$DIR/kafka-metadata-quorum-describe-replication"
 }
 
-# Expected: every voter has Lag 0 or 1.
+# Expected: every voter has Lag 0 or 1, or a LastCaughtUpTimestamp of 2 s ago at most by that of the leader.
 voters_caught_up() {
     ask kafka-metadata-quorum-describe-replication bin/kafka-metadata-quorum.sh --bootstrap-controller "$CONTROLLERS" ${COMMAND_CONFIG:+--command-config "$COMMAND_CONFIG"} describe --replication || return 0
     unmet '
-$NF == "Leader" || $NF == "Follower" { lag[$1] = $4 }
+$NF == "Leader" || $NF == "Follower" { voters++; lag[$1] = $(NF - 3); last[$1] = $(NF - 1) }
+$NF == "Leader" { now = $(NF - 1) }
+function keeps_up(id) {
+    if (lag[id] <= 1) return 1
+    return last[id] >= 0 && now >= last[id] && now - last[id] <= 2000
+}
+
 END {
     count = split(controllers, wanted, " ")
     for (at = 1; at <= count; at++) {
         if (!(wanted[at] in lag)) print "controller " wanted[at] " is not listed"
-        else if (lag[wanted[at]] > 1) print "controller " wanted[at] " is " lag[wanted[at]] " behind"
+        else if (!keeps_up(wanted[at])) print "controller " wanted[at] " is " lag[wanted[at]] " behind"
     }
 }
 ' "$DIR/kafka-metadata-quorum-describe-replication"
@@ -694,11 +707,13 @@ static_voters() {
         say "of the metadata log, which cannot be taken back, and which was not rehearsed"
         [ "$ASK" != no ] || halt "that is asked of somebody, and ASK is no"
         confirm "finalise kraft.version too"
+        ARE_STATIC=yes
     fi
 }
 
 finalise() {
     printf '%s\n' "$TOLD"
+    ARE_STATIC=no
     static_voters
     confirm "finalise the features"
     STARTED=no
@@ -715,6 +730,10 @@ finalise() {
     PROBLEM=$(raise_features) || halt "$PROBLEM"
     cat "$DIR/$RAISES"
     roll none $(all_nodes)
+    if [ "$ARE_STATIC" = yes ]; then
+        say "leave controller.quorum.voters in the configuration until every node ignores it: the metric ignored-static-voters"
+        say "(broker-metadata-metrics), IgnoredStaticVoters of a controller, is 1 then"
+    fi
 }
 
 needs() {
