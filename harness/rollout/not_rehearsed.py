@@ -53,12 +53,12 @@ def _of_your_cluster(plan: RollPlan) -> Iterator[str]:
 def _of_voters(plan: RollPlan, features: FeaturePlan | None) -> Iterator[str]:
     """Voters are in the configuration or in the log (KIP-853); a fleet from before Kafka 3.9 has them in the former."""
     if parse_topology(plan.topology).static_voters:
-        yield "Voters that stand in the metadata log (kraft.version 1): here they were those of controller.quorum.voters."
+        yield "Voters that stand in the metadata log (kraft.version 1): here controller.quorum.voters named them."
         return
     made = ", which finalising all features may make them for good" if features and features.changes else ""
     yield (
-        f"Voters that stand in controller.quorum.voters (kraft.version 0): here they were those of the metadata log{made} "
-        f"(--topology {plan.topology}{STATIC} rehearses them)."
+        f"Voters that stand in controller.quorum.voters (kraft.version 0): here they were those of the metadata log"
+        f"{made} (--topology {plan.topology}{STATIC} rehearses them)."
     )
 
 

@@ -166,7 +166,7 @@ def test_without_a_word_it_says_what_it_would_do_and_asks_nothing_of_the_cluster
 
 def test_it_takes_every_nodes_turn_and_has_the_preferred_leaders_elected(cluster):
     code, said = cluster.run("forward")
-    assert code == 0
+    assert code == 0, said
     turns = [f"{what} {node}{jar}" for node in (3, 0, 2, 1) for what, jar in WORK]
     assert cluster.done_to_nodes == turns
     assert sum(call.startswith("kafka-leader-election.sh") for call in cluster.calls) == 1
@@ -230,7 +230,7 @@ def test_every_command_takes_the_file_of_properties_by_the_option_that_it_knows(
     file = tmp_path / "my client.properties"
     file.write_text("")
     code, said = cluster.run("forward", COMMAND_CONFIG=str(file))
-    assert code == 0
+    assert code == 0, said
     asked = [call for call in cluster.calls if call.startswith("kafka-")]
     assert {call.split()[0] for call in asked} == SCRIPTS.keys()
     for call in asked:
@@ -303,7 +303,7 @@ def test_a_node_is_not_touched_where_a_check_before_it_is_not_met(cluster, files
 def test_a_partition_without_a_replica_to_spare_is_named_and_stops_nothing(cluster):
     cluster.write(**{"at-min-isr": "Topic: alone\tPartition: 0\tLeader: 3\tReplicas: 3\tIsr: 3"})
     code, said = cluster.run("forward")
-    assert code == 0
+    assert code == 0, said
     assert "while node 3 is down nobody can write to: alone-0" in said
     assert said.count("nobody can write") == 1
 
@@ -424,7 +424,7 @@ def test_an_error_line_of_the_new_jar_stops_the_roll(cluster, lines):
 def test_no_error_line_counts_that_base_writes_too_or_that_only_refuses_a_request_or_says_how_long_it_took(cluster):
     cluster.write(**{"errors-3": "\n".join((OURS, REFUSED, SLOW, FINE, KNOWN, "--", FINE, SLOW))})
     code, said = cluster.run("forward")
-    assert code == 0
+    assert code == 0, said
 
 
 @pytest.mark.parametrize("waited", ["5.1", "", "long"])
@@ -440,7 +440,7 @@ def test_on_the_way_back_from_a_stop_how_long_clients_waited_stops_no_node_from_
     (cluster.folder / "running-3").unlink()
     cluster.leave_out("error_lines")
     code, said = cluster.run("back", "3", "0")
-    assert code == 0
+    assert code == 0, said
     assert cluster.done_to_nodes == ["install 3 base", "start 3", "stop 0", "install 0 base", "start 0"]
 
 
@@ -482,7 +482,7 @@ def test_the_way_back_from_half_way_begins_with_a_node_that_is_down_and_checks_t
     cluster.write(**{"jar-3": "new", "jar-0": "new"})
     (cluster.folder / "running-0").unlink()
     code, said = cluster.run("back", "0", "3")
-    assert code == 0
+    assert code == 0, said
     assert cluster.done_to_nodes == ["install 0 base", "start 0", "stop 3", "install 3 base", "start 3"]
     assert "node 0 is down: nothing is checked before its turn" in said
 
@@ -493,7 +493,7 @@ def test_a_node_that_runs_and_is_sick_goes_back_without_what_only_a_well_one_can
     heal = f"start_node() {{ : >{cluster.folder}/under; echo 3 >{cluster.folder}/observers;"
     cluster.site.write_text(cluster.site.read_text().replace("start_node() {", heal))
     code, said = cluster.run("back", "3", FAILED="3")
-    assert code == 0
+    assert code == 0, said
     assert cluster.done_to_nodes == ["stop 3", "install 3 base", "start 3"]
 
 
@@ -510,7 +510,7 @@ def test_a_node_that_is_down_is_started_before_a_sick_one_and_is_held_to_all_che
     heal = f"start_node() {{ [ $1 != 3 ] || : >{cluster.folder}/under;"
     cluster.site.write_text(cluster.site.read_text().replace("start_node() {", heal))
     code, said = cluster.run("back", "3", "1", FAILED="3")
-    assert code == 0
+    assert code == 0, said
     assert cluster.done_to_nodes == ["install 1 base", "start 1", "stop 3", "install 3 base", "start 3"]
     assert "node 3 failed: checks A are made after its turn" in said
 
@@ -531,7 +531,7 @@ def test_nodes_that_are_down_are_all_started_before_anything_is_checked_of_the_c
     for node in (1, 2):
         (cluster.folder / f"running-{node}").unlink()
     code, said = cluster.run("back", "3", "2", "1")
-    assert code == 0
+    assert code == 0, said
     started = [call.split()[1] for call in cluster.done_to_nodes if call.startswith("start")]
     assert started == ["2", "1", "3"], "those that are down first, whatever was said"
     assert "nodes 1 are down too: checks A are made when they were started" in said
@@ -634,7 +634,7 @@ def test_features_are_not_finalised_unless_every_node_runs_the_new_one_and_the_c
 def test_features_are_finalised_last_after_it_was_said_what_that_means(rolled):
     cluster = rolled
     code, said = cluster.run("finalise")
-    assert code == 0
+    assert code == 0, said
     assert said.index("Then there is no way back.") < said.index("upgraded")
     asked, raised = [call for call in cluster.calls if call.startswith("features")]
     assert asked.endswith(" describe")
@@ -667,7 +667,7 @@ def test_voters_of_the_configuration_are_made_those_of_the_log_only_after_a_yes_
     assert (code, "you did not say yes (finalise kraft.version too)" in said) == (1, True)
     assert not [call for call in rolled.calls if " upgrade " in call]
     code, said = rolled.run("finalise", ask="yes", said="yes\n" * 40)
-    assert code == 0
+    assert code == 0, said
     assert "leave controller.quorum.voters in the configuration until every node ignores it" in said
     describes(rolled, "kraft.version", 1)
     code, said = rolled.run("finalise")
