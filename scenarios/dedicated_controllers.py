@@ -1,14 +1,17 @@
-"""Controllers that are no brokers: the active one leaves the voters under load, and comes back."""
+"""Controllers that are no brokers: the active one leaves the voters under load and comes back, dies, and hangs."""
 
 from harness.scenario import (
     add_controller,
     create_topics_steadily,
     follows_leader,
     has_new_leader,
+    hold,
     kill,
     kraft,
+    observes,
     quorum_is_described,
     raft_requests_are_checked,
+    release,
     remove_controller,
     scenario,
     start,
@@ -25,7 +28,9 @@ DEDICATED = kraft(controllers=3, observers=1, combined=False)
 def dedicated_controllers(plan, cluster, observer):
     """Can the active controller be removed and added again under load, and does the quorum survive its leader after it?
 
-    Kafka's own system test lists who votes five seconds after each change (quorum_reconfiguration_test.py).
+    Kafka's own system test lists who votes, and who observes, five seconds after each change
+    (quorum_reconfiguration_test.py). A leader that hangs (a pause of its JVM or of its host) breaks no connection: whoever
+    has a request under way to it has to give it up, and it has to learn that it leads no more.
     """
     voter_moves.start_all(plan, observer)
     with plan.phase("the active controller is removed"):
@@ -34,6 +39,7 @@ def dedicated_controllers(plan, cluster, observer):
         plan.do(remove_controller(active))
         plan.expect(has_new_leader(), within=AN_ELECTION, named="new_leader_after_removal")
         plan.expect(votes_no_more(active), within="5s", named="removed_controller_is_unlisted")
+        plan.expect(observes(active), within="5s", named="removed_controller_observes")
         plan.expect(follows_leader(observer), within=RecoveryBound(voters=3), named="observer_follows_after_removal")
     with plan.phase("it is added again"):
         plan.do(add_controller(active))
@@ -47,5 +53,12 @@ def dedicated_controllers(plan, cluster, observer):
         voter_moves.expect_whole(plan, observer, "after_kill")
         plan.expect(quorum_is_described(), within="10s", named="quorum_is_described_after_kill")
         plan.expect(raft_requests_are_checked(), within="10s", named="raft_requests_are_checked_after_kill")
+    with plan.phase("the leader hangs"):
+        hung, *_ = plan.name_voters("leader that hangs", "voter that goes on", "other voter that goes on")
+        plan.do(hold(hung))
+        voter_moves.expect_new_leader(plan, observer, "after_hang")
+    with plan.phase("it goes on"):
+        plan.do(release(hung))
+        voter_moves.expect_whole(plan, observer, "after_hang")
     with plan.phase("nothing happens"):
         plan.measure("idle", "20s")

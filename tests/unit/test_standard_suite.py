@@ -35,6 +35,7 @@ ASKED = {
     "dedicated-controllers": """
         start_all remove_controller: new_leader_after_removal by has_new_leader
         : removed_controller_is_unlisted by votes
+        : removed_controller_observes by observes
         : observer_follows_after_removal by follows_leader
         add_controller: added_controller_is_listed by votes
         : whole after_addition
@@ -42,6 +43,8 @@ ASKED = {
         start: whole after_kill
         : quorum_is_described_after_kill by quorum_is_described
         : raft_requests_are_checked_after_kill by raft_requests_are_checked
+        hold: found after_hang
+        release: whole after_hang
     """,
     "leader-loss": """
         start_all kill: found after_kill

@@ -45,7 +45,7 @@ from harness.scenario.conditions import quorum_answers, quorum_descriptions
 from harness.scenario.conditions import raft_requests as raft_condition
 from harness.scenario.conditions.isolated_leader import has_given_up, has_uncommitted_tail
 from harness.scenario.conditions.leadership import has_no_leader
-from harness.scenario.conditions.membership import votes, votes_no_more
+from harness.scenario.conditions.membership import observes, votes, votes_no_more
 from harness.scenario.conditions.snapshots import is_cut_like, log_files, starts_at_snapshot
 from harness.scenario.loads import new_topics
 from harness.scenario.loads.asking_again import ask_again
@@ -215,6 +215,16 @@ def test_what_the_leader_answered_is_why_a_change_failed(answers, monkeypatch):
 )
 def test_a_change_of_voters_leaves_every_other_voter(condition, voters, holds):
     assert condition.sample(world_of(led(voters))).ok is holds
+
+
+@pytest.mark.parametrize(
+    ("leader", "voters", "observers", "holds"),
+    [(0, (0, 2), (1,), True), (0, (0, 2), (), False), (0, (0, 1, 2), (1,), False), (-1, (0, 2), (1,), False)],
+    ids=["named", "nobody's", "a voter too", "nobody leads"],
+)
+def test_a_removed_controller_observes_once_the_leader_names_it_so(leader, voters, observers, holds):
+    quorum = Quorum(leader, 1, 9, dict.fromkeys(voters, 9), dict.fromkeys(observers, 9))
+    assert observes(FIRST).sample(world_of(quorum)).ok is holds
 
 
 def test_without_a_leader_nobody_is_known_to_vote_no_more():

@@ -33,6 +33,25 @@ class Votes:
 
 
 @dataclass(frozen=True, slots=True)
+class Observes:
+    """The leader counts the node among the observers: it fetches from it, and does not vote."""
+
+    name: ClassVar[str] = "observes"
+    node: NodeRef
+
+    @property
+    def description(self) -> str:
+        """The condition as a clause."""
+        return f"{self.node.description} is among the observers"
+
+    def sample(self, world: World) -> Sample:
+        """Look at the newest leader's own list."""
+        quorum, node = world.quorum(), self.node.find(world)
+        detail = {"leader": quorum.leader, "voters": sorted(quorum.voters), "observers": sorted(quorum.observers)}
+        return Sample(quorum.leader >= 0 and node in quorum.observers and node not in quorum.voters, detail)
+
+
+@dataclass(frozen=True, slots=True)
 class OnlyVote:
     """The voters, by the leader's own account, are these nodes and no others."""
 
@@ -55,6 +74,12 @@ class OnlyVote:
 def only_vote(*nodes: NodeRef) -> OnlyVote:
     """These controllers vote, and nobody else."""
     return OnlyVote(nodes)
+
+
+@condition
+def observes(node: NodeRef) -> Observes:
+    """The leader names a node among the observers, and not among the voters."""
+    return Observes(node)
 
 
 @condition
