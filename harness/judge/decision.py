@@ -117,7 +117,7 @@ def decide(
             off=off.name if (off := declaration.arm(Role.OFF)) else "",
         ),
     )
-    reasons = _all_reasons(case, logs, logged)
+    reasons = _all_reasons(case, logs, logged, coverage)
     verdict = worst(reason.weight for reason in reasons)
     runs = {run.key: run for each in case.ruled.values() for run in judged_runs(each, case.shown, case.again)}
     counting = [run for run in runs.values() if run.key not in case.again]
@@ -215,7 +215,9 @@ def _case_of(declaration: Declaration, results: Sequence[RunResult], proof: Proo
     return _Case(declaration, proof, shown, again, more, results, ruled, costs, lost)
 
 
-def _all_reasons(case: _Case, logs: Iterable[Reason], logged: Mapping[str, Evidence]) -> tuple[Reason, ...]:
+def _all_reasons(
+    case: _Case, logs: Iterable[Reason], logged: Mapping[str, Evidence], coverage: Coverage | None
+) -> tuple[Reason, ...]:
     """Return all reasons, whatever they weigh, those of the jar first; `logs` are those of its logs."""
     declaration = case.declaration
     found = (
@@ -231,7 +233,7 @@ def _all_reasons(case: _Case, logs: Iterable[Reason], logged: Mapping[str, Evide
         *_absent_arms(declaration),
         *reasons_of_claims(declaration, case.ruled, case.proof, logged, case.results),
     )
-    return (*found, *_lack_of_evidence(declaration, case.ruled, found))
+    return (*found, *_lack_of_evidence(case, coverage, found))
 
 
 def _remarks(case: _Case) -> tuple[str, ...]:
@@ -304,25 +306,30 @@ def _reasons_of_scenarios(declaration: Declaration, ruled: Mapping[str, RuledSce
     return (reason for each in proving_first for reason in reasons_of_scenario(declaration, each))
 
 
-def _lack_of_evidence(
-    declaration: Declaration, ruled: Mapping[str, RuledScenario], found: Sequence[Reason]
-) -> tuple[Reason, ...]:
+def _lack_of_evidence(case: _Case, coverage: Coverage | None, found: Sequence[Reason]) -> tuple[Reason, ...]:
     """Return that nothing was tested, or nothing shown although nothing went wrong; nothing where that is not so."""
+    lack = ""
     if not any(reason.weight for reason in found):
-        return (Reason(ReasonSource.NOTHING, Verdict.INCONCLUSIVE, None, _NOTHING),)
-    if worst(reason.weight for reason in found) is Verdict.SHIP and _lacks_evidence(declaration, ruled):
-        return (Reason(ReasonSource.NOTHING, Verdict.INCONCLUSIVE, None, sentences.nothing_discriminates(declaration)),)
-    return ()
+        lack = _NOTHING
+    elif worst(reason.weight for reason in found) is Verdict.SHIP and not _discriminates(case.ruled):
+        lack = sentences.nothing_changed_ran(coverage, case.proof)
+        if not lack and _needs_evidence(case.declaration, case.ruled):
+            lack = sentences.nothing_discriminates(case.declaration)
+    return (Reason(ReasonSource.NOTHING, Verdict.INCONCLUSIVE, None, lack),) if lack else ()
 
 
-def _lacks_evidence(declaration: Declaration, ruled: Mapping[str, RuledScenario]) -> bool:
-    """Return whether a jar that does nothing would look the same, and that matters.
+def _discriminates(ruled: Mapping[str, RuledScenario]) -> bool:
+    """Return whether a jar that does nothing would look otherwise in some scenario."""
+    return any(each.ruling.discriminates and each.ruling.effect in _EVIDENCE for each in ruled.values())
+
+
+def _needs_evidence(declaration: Declaration, ruled: Mapping[str, RuledScenario]) -> bool:
+    """Return whether it matters that a jar that does nothing would look the same.
 
     It does to claims. Without them the question is whether anything is worse, and one scenario is too few to say so.
     """
-    rulings = [each.ruling for each in ruled.values() if each.ruling.effect is not Effect.UNSUPPORTED]
-    proven = any(ruling.discriminates and ruling.effect in _EVIDENCE for ruling in rulings)
-    return not proven and (declaration.has_claims or len(rulings) == 1)
+    asked = [each for each in ruled.values() if each.ruling.effect is not Effect.UNSUPPORTED]
+    return declaration.has_claims or len(asked) == 1
 
 
 def _absent_arms(declaration: Declaration) -> Iterable[Reason]:

@@ -11,7 +11,7 @@ from harness.model.arms import GIVEN, RELEASE, Arm, Role, is_base_itself
 from harness.model.claims import Claim
 from harness.model.costs import Cost
 from harness.model.declaration import Declaration
-from harness.model.proof import ChangedMethod, Coverage
+from harness.model.proof import ChangedMethod, Coverage, Proof
 from harness.model.runs import Evidence, RunResult, Verdict
 from harness.model.verdict import CellOutcome, CellState, Effect, Inertness
 
@@ -309,6 +309,18 @@ def unreached(coverage: Coverage | None, changed: Sequence[ChangedMethod]) -> st
     return (
         f"No scenario runs {len(names)} of the methods that the candidate changes or adds: "
         f"{listed(names, _MOST_METHODS)}."
+    )
+
+
+def nothing_changed_ran(coverage: Coverage | None, proof: Proof | None) -> str:
+    """Return that what ran is base in all but name; empty where a changed method ran, a test did, or nobody knows."""
+    if coverage is None or coverage.gap or not coverage.methods or any(each.scenarios for each in coverage.methods):
+        return ""
+    if proof and proof.tests.count:
+        return ""
+    return (
+        f"Nothing that ran enters what the candidate changes: no scenario runs any of its {len(coverage.methods)} changed "
+        "methods, and no test ran on it."
     )
 
 

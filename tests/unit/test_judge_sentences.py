@@ -401,6 +401,31 @@ def test_where_every_changed_method_ran_or_nobody_asked_another_reason_is_the_st
         assert with_coverage(found).not_tested == (NOT_ROLLED,)
 
 
+TESTED = replace(SOUND, tests=TestsProof(TestScope.ALL, (TestClass(TestSuite.UPSTREAM, "a.BTest", 4, 0, 0, 0.1),)))
+NOT_RUN = (
+    "Nothing that ran enters what the candidate changes: no scenario runs any of its 2 changed methods, and no test"
+)
+
+
+@pytest.mark.parametrize(
+    ("coverage", "proof", "on", "verdict"),
+    [
+        (Coverage((), "", methods("close", "drain")), SOUND, H, Verdict.INCONCLUSIVE),
+        (Coverage((), "", methods("close", "drain")), TESTED, H, Verdict.SHIP),
+        (Coverage((), "", (*methods("close"), *methods("poll", scenarios=("a",)))), SOUND, H, Verdict.SHIP),
+        (Coverage((), "No node lived until it could be asked.", methods("close", "drain")), SOUND, H, Verdict.SHIP),
+        (None, SOUND, H, Verdict.SHIP),
+        (Coverage((), "", methods("close", "drain")), SOUND, R, Verdict.HOLD),
+    ],
+    ids=["nothing ran", "tests ran", "a method ran", "not known", "not measured", "worse"],
+)
+def test_a_jar_of_which_nothing_that_changed_ran_is_not_shipped(coverage, proof, on, verdict):
+    results = [*ran("a", H, H, on), *ran("b", H, H, H)]
+    record = decide_all(declare("a", "b"), results, proof, coverage=coverage)
+    assert record.verdict is verdict
+    assert any(each.sentence.startswith(NOT_RUN) for each in record.reasons) == (verdict is Verdict.INCONCLUSIVE)
+
+
 def test_of_an_unknown_jar_it_is_said_that_nobody_measured_what_ran():
     assert with_coverage(None, kind=CandidateKind.UNKNOWN, claims=()).not_tested == (
         "No run measured which of the candidate's changed methods the scenarios run.",
