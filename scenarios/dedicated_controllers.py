@@ -29,8 +29,8 @@ def dedicated_controllers(plan, cluster, observer):
     """Can the active controller be removed and added again under load, and does the quorum survive its leader after it?
 
     Kafka's own system test lists who votes, and who observes, five seconds after each change
-    (quorum_reconfiguration_test.py). A leader that hangs (a pause of its JVM or of its host) breaks no connection: whoever
-    has a request under way to it has to give it up, and it has to learn that it leads no more.
+    (quorum_reconfiguration_test.py). A leader that hangs, in a pause of its JVM or its host, breaks no connection: who
+    has a request under way to it has to give that up, and it has to learn that it leads no more.
     """
     voter_moves.start_all(plan, observer)
     with plan.phase("the active controller is removed"):

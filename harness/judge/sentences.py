@@ -319,8 +319,8 @@ def nothing_changed_ran(coverage: Coverage | None, proof: Proof | None) -> str:
     if proof and proof.tests.count:
         return ""
     return (
-        f"Nothing that ran enters what the candidate changes: no scenario runs any of its {len(coverage.methods)} changed "
-        "methods, and no test ran on it."
+        "Nothing that ran enters what the candidate changes: no scenario runs any of its "
+        f"{len(coverage.methods)} changed methods, and no test ran on it."
     )
 
 
