@@ -735,6 +735,22 @@ def test_one_election_for_each_leader_that_goes_is_none_too_many(record):
     assert (found["elections_per_fault"], found["elections_beyond_faults"]) == (2.5, 3)
 
 
+def test_a_leader_that_is_held_has_gone_once_even_if_a_look_still_names_it(record):
+    host = HostNotStarved(record, cluster_of())
+    progress = QuorumProgress(record, voters_run(0, 1, 2))
+    progress.meet([host])
+    led = Quorum(0, 2, 10, {0: 10, 1: 10, 2: 10})
+    progress.on_look(Look(0.0, led, {}), 0)
+    host.allow(0)
+    progress.on_look(Look(0.2, led, {}), 0)
+    progress.on_look(Look(0.4, Quorum(), {}), 0)
+    progress.on_look(Look(2.0, replace(led, leader=1, epoch=3), {}), 0)
+    host.disallow(0)
+    progress.on_look(Look(3.0, replace(led, leader=1, epoch=3), {}), 0)
+    found = progress.measures()
+    assert (found["elections_per_fault"], found["elections_beyond_faults"]) == (1.0, 0)
+
+
 def test_a_pause_that_has_not_ended_counts(record):
     assert figures(record, (0.0, 1, 2, 10, 10, 10), (9.0, 1, 2, 10, 10, 10))["high_watermark_pause_seconds"] == 9.0
 

@@ -57,6 +57,9 @@ class QuorumProgress(Monitor):
     def on_look(self, look: Look, line: int) -> None:  # noqa: ARG002
         """Take a look into account."""
         quorum = look.quorum
+        if self._leader in self._held:  # it hangs, which is no less of a fault than its end
+            self._leader = -1
+            self._faults += 1
         can_lead = self._a_majority_runs()
         self._follow_epochs(look, can_lead)
         if quorum.leader >= 0 and (quorum.epoch, quorum.leader) not in self._leaders:
@@ -80,10 +83,14 @@ class QuorumProgress(Monitor):
         """Whether most of the voters that the last leader named run and are not held, or none has led yet."""
         return not self._voters or 2 * len(self._voters & self._runs()) > len(self._voters)
 
+    @property
+    def _held(self) -> frozenset[int]:
+        """The nodes that are held on purpose."""
+        return self._host.held if self._host else frozenset()
+
     def _runs(self, states: Collection[NodeState] = frozenset(NodeState)) -> frozenset[int]:
         """Return the nodes that run and are not held, of those in some states."""
-        held = self._host.held if self._host else frozenset[int]()
-        return frozenset(node.id for node in self.cluster.running if node.state in states) - held
+        return frozenset(node.id for node in self.cluster.running if node.state in states) - self._held
 
     def _follow_epochs(self, look: Look, can_lead: bool) -> None:
         """Take epochs and time without a leader from the first leader on."""
@@ -93,7 +100,8 @@ class QuorumProgress(Monitor):
         self._is_leaderless = leader < 0 <= self._first_epoch
         if leader >= 0:
             self._first_epoch = epoch if self._first_epoch < 0 else self._first_epoch
-            self._epoch, self._leader = max(epoch, self._epoch), leader
+            self._epoch = max(epoch, self._epoch)
+            self._leader = -1 if leader in self._held else leader
             self._voters = frozenset(look.quorum.voters)
         self._looked_at = look.at
 
