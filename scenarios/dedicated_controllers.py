@@ -21,7 +21,7 @@ from harness.scenario import (
 )
 from harness.scenario.bounds import AN_ELECTION, RecoveryBound
 
-DEDICATED = kraft(controllers=3, observers=1, combined=False)
+DEDICATED = kraft(controllers=3, observers=1, combined=False, bootstrap_servers=True)
 
 
 @scenario(DEDICATED, suite="standard", budget="4m", properties=voter_moves.SHORT_SESSIONS)
