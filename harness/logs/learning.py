@@ -11,7 +11,7 @@ from harness.base.errors import HarnessError
 from harness.logs.compare.observing import observe
 from harness.logs.count_cache import cached_counts, run_folder
 from harness.logs.log_diff import Progress, counts_of, libraries, node_logs, opened, read_nodes
-from harness.logs.noise_book import LearnedRuns, digest_of_jars, is_apaches, topology_of
+from harness.logs.noise_book import LearnedRuns, digest_of_jars, digest_of_settings, is_apaches, topology_of
 from harness.logs.read.pipeline import FileCounts
 from harness.model.arms import Arm, Role
 from harness.model.declaration import Declaration
@@ -44,12 +44,9 @@ def learn_runs(directory: RunDirectory, toolbox: Toolbox, progress: Progress) ->
 
 
 def base_arms(declaration: Declaration, setup: Setup) -> list[Arm]:
-    """Return base and every arm with its jars and its settings, as when base is verified against itself.
-
-    With server properties of the user's own nothing is learned: others do not have them.
-    """
+    """Return base and every arm with its jars and its settings, as when base is verified against itself."""
     base = declaration.arm(Role.BASE)
-    if base is None or setup.overlay:
+    if base is None:
         return []
     return [arm for arm in declaration.arms if _made_of(arm, setup) == _made_of(base, setup)]
 
@@ -99,5 +96,6 @@ def _stock_run(
         java=arm.java,
         outcome=result.label,
         jars_sha256=digest_of_jars(arm.build),
+        settings=digest_of_settings(directory.setup.read().overlay),
         day=f"{datetime.fromtimestamp(began, UTC):%Y-%m-%d}",
     )

@@ -11,7 +11,7 @@ from harness.base.progress import Reporter
 from harness.engine.sealing import check_results
 from harness.kafka.release_lines import line_of
 from harness.logs.learning import learn_runs
-from harness.logs.noise_book import can_stand_for, merged, record_of_runs, runs_of_record
+from harness.logs.noise_book import can_stand_for, digest_of_settings, merged, record_of_runs, runs_of_record
 from harness.logs.noise_store import add_runs, known_noise, own_noise
 from harness.model.arms import Build, Role, kafkas_compared
 from harness.model.options import record_of
@@ -40,12 +40,13 @@ def noise_of(directory: RunDirectory) -> StockNoise | None:
     scenarios = {scenario.name for scenario in declaration.scenarios}
     own = {run.seal.read().journal for run in directory.runs() if run.seal.exists}
     setup = directory.setup.read_if_exists()
-    # Nobody else's runs tell what nodes log with settings of one's own, nor in a run that lasts for longer.
-    is_unlike = bool(setup and setup.overlay) or bool(request.soak)
+    settings = digest_of_settings(setup.overlay if setup else {})
 
     def fits(run: StockRun) -> bool:
-        is_alike = run.scenario in scenarios and run.profile == request.profile and not is_unlike
-        return is_alike and run.id not in own and any(can_stand_for(run, build) for build in builds)
+        # Runs with other settings do not tell what nodes log with these, nor others what they log in a longer run.
+        is_alike = run.scenario in scenarios and run.profile == request.profile and run.settings == settings
+        is_usable = run.id not in own and not request.soak
+        return is_alike and is_usable and any(can_stand_for(run, build) for build in builds)
 
     found = _known(builds, fits)
     directory.logs.noise.write(found)

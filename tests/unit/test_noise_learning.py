@@ -115,6 +115,17 @@ def test_with_server_properties_of_the_users_own_nobody_elses_runs_tell_what_nod
     assert not noise_of(directory).runs
 
 
+def test_runs_of_base_with_the_same_server_properties_tell_what_nodes_log_with_these(directory, toolbox):
+    mine = Setup("", overlay={"num.io.threads": "7", "log.dir": "/a"})
+    directory.setup.write(mine)
+    grow_noise(directory, toolbox, QUIET)
+    run_anew(directory)
+    for setup, known in ((mine, True), (Setup("", overlay={"num.io.threads": "8"}), False), (Setup(""), False)):
+        directory.setup.write(setup)
+        assert bool(noise_of(directory).runs) is known
+        directory.logs.noise.path.unlink()
+
+
 def test_a_soak_is_not_judged_by_the_noise_of_shorter_runs(directory, toolbox):
     grow_noise(directory, toolbox, QUIET)
     run_anew(directory)
@@ -129,7 +140,6 @@ def test_base_verified_against_itself_has_two_arms_to_learn_from(directory):
     assert [arm.name for arm in base_arms(again, Setup(""))] == ["stock", "jar"]
     with_settings = Setup("", settings={"jar": {"num.io.threads": "7"}})
     assert [arm.name for arm in base_arms(again, with_settings)] == ["stock"]
-    assert base_arms(again, Setup("", overlay={"num.io.threads": "7"})) == []
     assert base_arms(replace(declaration, arms=ARMS[1:]), Setup("")) == []
     kafka = replace(itself, build=replace(itself.build, kafka=Kafka("3.9.1", "", "r", {"r": "1", "lz4.jar": "2"})))
     assert [arm.name for arm in base_arms(replace(again, arms=(ARMS[0], kafka)), Setup(""))] == ["stock"]
