@@ -115,6 +115,7 @@ def _combinations(
             suite=Request().suite if scenarios else question,
             repeats=ask.get("repeats", 1),
             soak=ask.get("soak", ""),
+            simulate=ask.get("simulate", ""),
         )
         yield Verification("_".join((build, flag, jvm, profile, question)), request, 0.0)
 

@@ -32,7 +32,8 @@ def estimate(request: Request, suites: Mapping[str, int]) -> float:
     """Return the seconds that a verification is taken to last before anybody knows; `suites` counts scenarios."""
     scenarios = len(request.scenarios) or suites.get(request.suite, 1)
     one = _RUN[request.profile] + (seconds(request.soak) / _SIDE_BY_SIDE if request.soak else 0.0)
-    return _STAGES + one * request.repeats * scenarios * (len(request.arms) or 3)
+    simulated = seconds(request.simulate) if request.simulate else 0.0
+    return _STAGES + one * request.repeats * scenarios * (len(request.arms) or 3) + simulated
 
 
 def assign(lasting: Mapping[str, float], shards: int) -> dict[str, int]:

@@ -105,6 +105,13 @@ def test_scenarios_stand_for_a_suite_in_the_id(load):
     assert only.request.scenarios == ("turn1", "turn2")
 
 
+def test_a_table_may_ask_for_idle_minutes_and_for_simulations(load):
+    (only,) = load('schema=1\n[builds.a]\n[[ask]]\nbuilds=["a"]\nsoak="10m"\nsimulate="90s"\n').verifications
+    assert (only.request.soak, only.request.simulate) == ("10m", "90s")
+    with pytest.raises(HarnessError, match=r"ask\[0\].simulate: 'long' does not match"):
+        load('schema=1\n[builds.a]\n[[ask]]\nbuilds=["a"]\nsimulate="long"\n')
+
+
 def test_known_seconds_and_the_waivers_are_taken_from_the_file(load, tmp_path):
     text = 'schema=1\nwaivers="w.toml"\n[builds.a]\n[[ask]]\nbuilds=["a"]\n'
     matrix = load(f'{text}[seconds]\n"a_both_bundled_fast_bootstrap"=240\n')

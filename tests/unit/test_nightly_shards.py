@@ -71,5 +71,6 @@ def test_more_repeats_scenarios_arms_and_a_slower_profile_are_taken_to_last_long
     assert estimate(Request(suite="bootstrap", repeats=2), {"bootstrap": 3}) > usual
     assert estimate(Request(suite="bootstrap", profile=Profile.PRODUCTION), {"bootstrap": 3}) > usual
     assert estimate(Request(suite="bootstrap", soak="10m"), {"bootstrap": 3}) == usual + 9 * 600 / 2
+    assert estimate(Request(suite="bootstrap", simulate="10m"), {"bootstrap": 3}) == usual + 600
     assert estimate(Request(scenarios=("turn1",)), {"bootstrap": 3}) < usual
     assert estimate(Request(suite="bootstrap", arms=("base", "on")), {"bootstrap": 3}) < usual
