@@ -11,7 +11,7 @@ from harness.base.errors import HarnessError
 from harness.logs.compare.observing import observe
 from harness.logs.count_cache import cached_counts, run_folder
 from harness.logs.log_diff import Progress, counts_of, libraries, node_logs, opened, read_nodes
-from harness.logs.noise_book import LearnedRuns, digest_of_jars, digest_of_settings, is_apaches, topology_of
+from harness.logs.noise_book import LearnedRuns, digest_of_jars, is_apaches, topology_of
 from harness.logs.read.pipeline import FileCounts
 from harness.model.arms import Arm, Role
 from harness.model.declaration import Declaration
@@ -28,9 +28,6 @@ def learn_runs(directory: RunDirectory, toolbox: Toolbox, progress: Progress) ->
 
     Counts that an earlier diff left are taken, else Spark counts. Raises HarnessError for what is damaged.
     """
-    request = directory.request.read_if_exists()
-    if request and request.soak:  # what comes with time is more in a longer run
-        return {}
     arms = {arm.name: arm for arm in base_arms(directory.declaration.read(), directory.setup.read())}
     results = {run.key: run for run in directory.results() if run.arm in arms and run.outcome.is_decided}
     nodes = [node for node in node_logs(directory) if _key(node) in results] if results else []
@@ -96,6 +93,6 @@ def _stock_run(
         java=arm.java,
         outcome=result.label,
         jars_sha256=digest_of_jars(arm.build),
-        settings=digest_of_settings(directory.setup.read().overlay),
+        plan=seal.inputs.plan,
         day=f"{datetime.fromtimestamp(began, UTC):%Y-%m-%d}",
     )

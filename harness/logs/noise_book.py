@@ -5,7 +5,6 @@ A run is known by the digest of its journal, so that what is learned twice count
 
 from __future__ import annotations
 
-import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
@@ -20,7 +19,7 @@ from harness.model.node_logs import NodeLogs
 from harness.model.runs import RunKey
 from harness.model.stock_noise import SCHEMA, StockLine, StockNoise, StockPlace, StockRun
 
-MOST_RUNS = 100  # of one scenario, profile, Kafka and settings: older ones make room
+MOST_RUNS = 100  # of one scenario, plan, profile and Kafka: older ones make room
 
 LearnedRuns = Mapping[StockRun, ObservedRun]
 
@@ -83,17 +82,12 @@ def topology_of(nodes: Iterable[NodeLogs], run: RunKey) -> str:
     return ", ".join(f"{number} {kind}" for kind, number in sorted(kinds.items()))
 
 
-def digest_of_settings(overlay: Mapping[str, str]) -> str:
-    """Return by what runs with the same server properties of a user's own are known; empty without any."""
-    return sha256(json.dumps(sorted(overlay.items())).encode()).hexdigest() if overlay else ""
-
-
 def merged(books: Iterable[LearnedRuns]) -> LearnedRuns:
-    """Return all runs of some books; of one scenario, profile, Kafka and settings the newest."""
+    """Return all runs of some books; of one scenario, plan, profile and Kafka the newest."""
     known = {run.id: (run, observed) for book in books for run, observed in book.items()}
     newest: dict[tuple[str, ...], list[tuple[StockRun, ObservedRun]]] = defaultdict(list)
     for run, observed in sorted(known.values(), key=lambda pair: (pair[0].day, pair[0].id), reverse=True):
-        alike = run.scenario, run.topology, run.profile, run.settings, run.jar_sha256, run.jars_sha256
+        alike = run.scenario, run.plan, run.topology, run.profile, run.jar_sha256, run.jars_sha256
         newest[alike].append((run, observed))
     return dict(pair for pairs in newest.values() for pair in pairs[:MOST_RUNS])
 

@@ -13,8 +13,8 @@ def describe_noise(noise: StockNoise) -> Iterator[str]:
     """Yield the runs of each scenario, then what each kind of node warns of, the most frequent first."""
     runs: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for run in noise.runs:
-        own = f", with the server properties {run.settings[:12]}" if run.settings else ""
-        runs[run.scenario, run.topology, run.profile + own, _kafka(run)].append(run.day)
+        plan = f", plan {run.plan[:12]}" if run.plan else ""
+        runs[run.scenario, run.topology, run.profile + plan, _kafka(run)].append(run.day)
     for (scenario, topology, profile, kafka), days in sorted(runs.items()):
         yield f"{scenario} ({topology}, {profile}): {len(days)} runs of {kafka}, {min(days)} to {max(days)}"
     for place in noise.places:

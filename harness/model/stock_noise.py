@@ -17,8 +17,8 @@ class StockRun:
 
     `topology` counts its nodes by kind (`1 observer, 3 voters`). `released` says whether all of it was Apache's own
     release, `outcome` what the run showed, `day` when it ran (UTC). `jars_sha256` is the digest of the digests of all
-    jars of its Kafka, empty where those were not recorded: there `released` is said of the raft jar alone. `settings`
-    is the digest of the user's own server properties, empty without any.
+    jars of its Kafka, empty where those were not recorded: there `released` is said of the raft jar alone. `plan`
+    is what its seal says of the plan and the server properties (`RunInputs.plan`), empty where that was not recorded.
     """
 
     id: Sha256
@@ -32,7 +32,7 @@ class StockRun:
     outcome: str
     day: str
     jars_sha256: str = ""
-    settings: str = ""
+    plan: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
 from harness.base.errors import HarnessError
@@ -11,7 +12,7 @@ from harness.base.progress import Reporter
 from harness.engine.sealing import check_results
 from harness.kafka.release_lines import line_of
 from harness.logs.learning import learn_runs
-from harness.logs.noise_book import can_stand_for, digest_of_settings, merged, record_of_runs, runs_of_record
+from harness.logs.noise_book import can_stand_for, merged, record_of_runs, runs_of_record
 from harness.logs.noise_store import add_runs, known_noise, own_noise
 from harness.model.arms import Build, Role, kafkas_compared
 from harness.model.options import record_of
@@ -21,12 +22,23 @@ from harness.rundir.directory import RunDirectory
 from harness.rundir.parts import noise_file
 from harness.toolbox.toolbox import Toolbox
 
+Plans = Mapping[str, Collection[str]]  # by scenario, as `RunInputs.plan` names them
+
 
 def noise_of(directory: RunDirectory) -> StockNoise | None:
-    """Return the noise that a run directory is judged by: the copy in it, which is made here if it has none.
+    """Return the noise that a run directory is judged by, that of the plans of its runs where it has no copy yet."""
+    plans: dict[str, set[str]] = defaultdict(set)
+    for run in directory.runs():
+        if run.seal.exists:
+            plans[run.key.scenario].add(run.seal.read().inputs.plan)
+    return keep_noise(directory, plans)
 
-    Where base and the candidate are two Kafkas it has runs of both. It has learned from none of the runs that are
-    there; None without a base.
+
+def keep_noise(directory: RunDirectory, plans: Plans) -> StockNoise | None:
+    """Return a run directory's copy of noise, made of what is known of these plans if it has none.
+
+    None without a base. Where base and the candidate are two Kafkas it has runs of both. It has learned from none of
+    the runs that are there.
     """
     if directory.logs.noise.exists:
         return directory.logs.noise.read()
@@ -40,13 +52,13 @@ def noise_of(directory: RunDirectory) -> StockNoise | None:
     scenarios = {scenario.name for scenario in declaration.scenarios}
     own = {run.seal.read().journal for run in directory.runs() if run.seal.exists}
     setup = directory.setup.read_if_exists()
-    settings = digest_of_settings(setup.overlay if setup else {})
+    is_as_usual = not (setup and setup.overlay) and not request.soak
 
     def fits(run: StockRun) -> bool:
-        # Runs with other settings do not tell what nodes log with these, nor others what they log in a longer run.
-        is_alike = run.scenario in scenarios and run.profile == request.profile and run.settings == settings
-        is_usable = run.id not in own and not request.soak
-        return is_alike and is_usable and any(can_stand_for(run, build) for build in builds)
+        # Another plan, or one with other server properties, does not tell what nodes log in this one.
+        is_alike = run.plan in plans.get(run.scenario, ()) if run.plan else is_as_usual
+        is_alike = is_alike and run.scenario in scenarios and run.profile == request.profile
+        return is_alike and run.id not in own and any(can_stand_for(run, build) for build in builds)
 
     found = _known(builds, fits)
     directory.logs.noise.write(found)

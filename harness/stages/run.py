@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
@@ -19,7 +20,7 @@ from harness.engine.planned_run import PlannedRun
 from harness.engine.quiet import Quiet
 from harness.engine.run_board import RunBoard
 from harness.engine.schedule import run_cells
-from harness.engine.sealing import mismatch
+from harness.engine.sealing import inputs_of, mismatch
 from harness.judge.costs.another_round import another_round
 from harness.model.arms import ABSENT, Arm, Role
 from harness.model.declaration import Declaration
@@ -33,7 +34,7 @@ from harness.scenario.host_meter import host_speed
 from harness.scenario.registry import load_all
 from harness.stages.arm_kafka import parts_of_arms
 from harness.stages.half_rounds import remove_half_rounds
-from harness.stages.known_noise import noise_of
+from harness.stages.known_noise import keep_noise
 from harness.stages.resume import check_builds_and_java
 from harness.stages.reuse_digests import files_of_java, libraries
 from harness.stages.rules_digest import digest_of_texts, making_digest_with, own_files_of
@@ -75,10 +76,17 @@ def run(
         take_over(cells)
         remove_half_rounds(cells, directory, partial(stands, run_dir), reporter)
     with noted(directory, "noise is looked up"):
-        noise_of(directory)  # before the first run: it is judged by nothing that was learned from it
+        keep_noise(directory, _plans_of(cells))  # before the first run: it is judged by nothing learned from it
     with timed(directory, "run"):
         made = carry_out(cells, run_dir, request.jobs, reporter, "runs on live clusters", quiet, on_left)
         return [*made, *ask_again(cells, directory, request.jobs, reporter, quiet, leave_alone)]
+
+
+def _plans_of(cells: Sequence[PlannedRun]) -> Mapping[str, Collection[str]]:
+    plans: dict[str, set[str]] = defaultdict(set)
+    for cell in cells:
+        plans[cell.key.scenario].add(inputs_of(cell).plan)
+    return plans
 
 
 def ask_again(

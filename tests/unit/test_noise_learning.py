@@ -28,7 +28,7 @@ from harness.model.runs import Outcome
 from harness.model.seal import RunInputs, Seal
 from harness.model.setup import Setup
 from harness.rundir.directory import RunDirectory
-from harness.stages.known_noise import grow_noise, learn_noise, noise_of
+from harness.stages.known_noise import grow_noise, keep_noise, learn_noise, noise_of
 from harness.toolbox.toolbox import Toolbox
 
 QUIET = Reporter(Console(quiet=True))
@@ -98,39 +98,37 @@ def test_a_run_that_ended_before_its_end_is_not_learned(directory, toolbox, outc
     assert "turn2" not in {run.scenario for run in learn_runs(directory, toolbox, QUIET.report)}
 
 
-def test_nothing_is_learned_from_runs_with_a_soak_as_what_comes_with_time_is_more_there(directory, toolbox):
-    request = directory.request.read_if_exists() or Request()
-    directory.request.write(replace(request, soak="1h"))
-    assert learn_runs(directory, toolbox, QUIET.report) == {}
-    directory.request.write(replace(request, soak=""))
-    assert learn_runs(directory, toolbox, QUIET.report)
+def with_plan(directory, plan):
+    """Say of every run that it was made by a plan."""
+    for run in directory.runs():
+        seal = run.seal.read()
+        run.seal.write(replace(seal, inputs=replace(seal.inputs, plan=plan * 64)))
 
 
-def test_with_server_properties_of_the_users_own_nobody_elses_runs_tell_what_nodes_log(directory, toolbox):
+@pytest.mark.parametrize("place", ["in the folder", "before the first run"])
+def test_runs_by_another_plan_or_with_other_server_properties_do_not_tell_what_nodes_log(directory, toolbox, place):
+    """A seal's digest of the plan has its steps, a soak among them, and the server properties of the user's own."""
     grow_noise(directory, toolbox, QUIET)
     run_anew(directory)
-    assert noise_of(directory).runs
-    directory.logs.noise.path.unlink()
-    directory.setup.write(Setup("", overlay={"num.io.threads": "7"}))
-    assert not noise_of(directory).runs
-
-
-def test_runs_of_base_with_the_same_server_properties_tell_what_nodes_log_with_these(directory, toolbox):
-    mine = Setup("", overlay={"num.io.threads": "7", "log.dir": "/a"})
-    directory.setup.write(mine)
-    grow_noise(directory, toolbox, QUIET)
-    run_anew(directory)
-    for setup, known in ((mine, True), (Setup("", overlay={"num.io.threads": "8"}), False), (Setup(""), False)):
-        directory.setup.write(setup)
-        assert bool(noise_of(directory).runs) is known
+    for plan, is_known in (("1", True), ("2", False)):
+        with_plan(directory, plan)
+        plans = {name: {plan * 64, "3" * 64} for name in ("turn1", "turn2", "new-mechanism")}
+        found = noise_of(directory) if place == "in the folder" else keep_noise(directory, plans)
+        assert bool(found.runs) is is_known
         directory.logs.noise.path.unlink()
 
 
-def test_a_soak_is_not_judged_by_the_noise_of_shorter_runs(directory, toolbox):
+@pytest.mark.parametrize(
+    ("soak", "overlay", "is_known"), [("", {}, True), ("10m", {}, False), ("", {"num.io.threads": "7"}, False)]
+)
+def test_runs_of_which_no_plan_was_recorded_count_where_nothing_is_unusual(directory, toolbox, soak, overlay, is_known):
+    with_plan(directory, "")
     grow_noise(directory, toolbox, QUIET)
     run_anew(directory)
-    directory.request.write(replace(directory.request.read_if_exists() or Request(), soak="10m"))
-    assert not noise_of(directory).runs
+    with_plan(directory, "1")
+    directory.setup.write(Setup("", overlay=overlay))
+    directory.request.write(replace(directory.request.read_if_exists() or Request(), soak=soak))
+    assert bool(noise_of(directory).runs) is is_known
 
 
 def test_base_verified_against_itself_has_two_arms_to_learn_from(directory):
@@ -302,7 +300,7 @@ def test_noise_is_learned_and_shown_by_commands(directory, folders, capsys, monk
     assert "3 runs are known" in capsys.readouterr().out
     assert noise_command.show() == 0
     shown = capsys.readouterr().out
-    assert "turn2 (1 observer, fast): 1 runs of 3.9.1" in shown
+    assert "turn2 (1 observer, fast, plan 111111111111): 1 runs of 3.9.1" in shown
     assert "1 of 1 runs, at most    3 times  WARN  logged in runs/turn2/stock/1" in shown
 
 

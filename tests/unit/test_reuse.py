@@ -74,7 +74,7 @@ class Bench:
         monkeypatch.setattr(run_stage, "parts_of_arms", self.parts)
         monkeypatch.setattr(run_stage, "run_cells", self.run)
         monkeypatch.setattr(run_stage, "check_builds_and_java", lambda *_: None)
-        monkeypatch.setattr(run_stage, "noise_of", lambda _: None)
+        monkeypatch.setattr(run_stage, "keep_noise", lambda *_: None)
         monkeypatch.setattr(Toolbox, "tool", lambda _, purpose: write_bytes(root / f"{purpose}.jar", b"tool"))
 
     def verify(self, name: str, jar: bytes = b"jar", **options: object) -> VerdictRecord:

@@ -69,7 +69,7 @@ def ran(monkeypatch):
         },
     )
     monkeypatch.setattr(run_stage, "run_cells", lambda todo, *_: cells.extend(todo) or [])
-    monkeypatch.setattr(run_stage, "noise_of", lambda _: None)  # half a second each time, and other tests' subject
+    monkeypatch.setattr(run_stage, "keep_noise", lambda *_: None)  # half a second each time, and other tests' subject
     return cells
 
 
