@@ -312,7 +312,8 @@ def _lack_of_evidence(case: _Case, coverage: Coverage | None, found: Sequence[Re
     if not any(reason.weight for reason in found):
         lack = _NOTHING
     elif worst(reason.weight for reason in found) is Verdict.SHIP and not _discriminates(case.ruled):
-        lack = sentences.nothing_changed_ran(coverage, case.proof)
+        if not case.declaration.kafkas:  # of whole Kafkas more changes than what coverage is about
+            lack = sentences.nothing_changed_ran(coverage, case.proof)
         if not lack and _needs_evidence(case.declaration, case.ruled):
             lack = sentences.nothing_discriminates(case.declaration)
     return (Reason(ReasonSource.NOTHING, Verdict.INCONCLUSIVE, None, lack),) if lack else ()

@@ -24,7 +24,7 @@ from test_judge import (
 
 from harness.judge.decision import NOT_ROLLED
 from harness.judge.decision import decide as decide_all
-from harness.model.arms import Role
+from harness.model.arms import Kafka, Role
 from harness.model.candidate_kind import CandidateKind
 from harness.model.claims import Claim, Expected
 from harness.model.proof import (
@@ -424,6 +424,19 @@ def test_a_jar_of_which_nothing_that_changed_ran_is_not_shipped(coverage, proof,
     record = decide_all(declare("a", "b"), results, proof, coverage=coverage)
     assert record.verdict is verdict
     assert any(each.sentence.startswith(NOT_RUN) for each in record.reasons) == (verdict is Verdict.INCONCLUSIVE)
+
+
+def test_of_another_kafka_more_changes_than_the_methods_of_which_it_is_known_whether_they_ran():
+    plan = declare("a", "b")
+    kafkas = (Kafka("3.9.1", "", "r", {"x": "2"}), Kafka("3.9.2", "", "r", {"x": "3"}))
+    arms = tuple(
+        replace(arm, build=replace(arm.build, kafka_version=kafka.version, kafka=kafka))
+        for arm in plan.arms
+        for kafka in (kafkas[not arm.role.is_control],)
+    )
+    results = [*ran("a", H, H, H), *ran("b", H, H, H)]
+    found = decide_all(replace(plan, arms=arms), results, SOUND, coverage=Coverage((), "", methods("close", "drain")))
+    assert found.verdict is Verdict.SHIP
 
 
 def test_of_an_unknown_jar_it_is_said_that_nobody_measured_what_ran():
