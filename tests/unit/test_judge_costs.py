@@ -396,6 +396,19 @@ def test_a_lost_observer_that_burns_a_core_holds_the_jar_back_at_one_repeat_alth
     )
 
 
+def test_what_a_loop_takes_of_the_processor_is_named_before_what_it_allocates_and_logs():
+    stock = {
+        "idle_observer_allocated_megabytes_per_second": 0.2,
+        "idle_observer_info_lines_per_second": 0.0,
+        "observer_raft_busiest_percent": 1.2,
+    }
+    jar = dict.fromkeys(stock, 90.0)
+    results = with_measures(ran("turn1", H, H, H), stock=stock, patched_off=stock, patched_on=jar)
+    found = rests(decide(declare("turn1"), results, SOUND))
+    words = ("the raft I/O thread", "allocates", "lines a second at INFO")
+    assert [word in said for word, said in zip(words, found, strict=True)] == [True, True, True]
+
+
 @pytest.mark.parametrize(
     ("figure", "percent", "held_back", "says"),
     [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
+from harness.judge.costs.limits import rank_of
 from harness.judge.costs.over_repeats import worse_figures
 from harness.judge.costs.stated import broken_limits
 from harness.model.claims import Claim
@@ -18,10 +19,11 @@ def reasons_of_costs(
 ) -> tuple[Reason, ...]:
     """Return a reason for each figure that is over its limit, and for each limit of a claim that is broken.
 
-    What is over a limit is not named again for what repeats say of it. `again` are the runs in whose place one of
+    Those of the processor come first: what a thread burns it may also allocate and log, and the first reason is the
+    verdict's sentence. What is over a limit is not named again for what repeats say of it. `again` are the runs in whose place one of
     `runs` stands that was made later.
     """
-    over = [cost for cost in costs if cost.over]
+    over = sorted((cost for cost in costs if cost.over), key=lambda cost: rank_of(cost.figure))
     named = {(cost.scenario, cost.arm, cost.figure) for cost in over}
     slower = worse_figures(declaration.compared, runs, again)
     return (
