@@ -20,8 +20,8 @@ def reasons_of_costs(
     """Return a reason for each figure that is over its limit, and for each limit of a claim that is broken.
 
     Those of the processor come first: what a thread burns it may also allocate and log, and the first reason is the
-    verdict's sentence. What is over a limit is not named again for what repeats say of it. `again` are the runs in whose place one of
-    `runs` stands that was made later.
+    verdict's sentence. What is over a limit is not named again for what repeats say of it. `again` are the runs in
+    whose place one of `runs` stands that was made later.
     """
     over = sorted((cost for cost in costs if cost.over), key=lambda cost: rank_of(cost.figure))
     named = {(cost.scenario, cost.arm, cost.figure) for cost in over}
