@@ -4,17 +4,21 @@ from harness.scenario import (
     add_controller,
     create_topics_steadily,
     follows_leader,
+    has_leader,
     has_new_leader,
     hold,
+    is_up,
     kill,
     kraft,
     observes,
+    produce,
     quorum_is_described,
     raft_requests_are_checked,
     release,
     remove_controller,
     scenario,
     start,
+    start_voters,
     voter_moves,
     votes,
     votes_no_more,
@@ -32,7 +36,15 @@ def dedicated_controllers(plan, cluster, observer):
     (quorum_reconfiguration_test.py). A leader that hangs, in a pause of its JVM or its host, breaks no connection: who
     has a request under way to it has to give that up, and it has to learn that it leads no more.
     """
-    voter_moves.start_all(plan, observer)
+    # On 3.9.1 a broker that comes up before a leader is settled may read voters that are truncated then, and know none
+    # (docs/upstream/unread-voters-after-truncation.md): with bootstrap servers alone it never registers.
+    with plan.phase("the controllers start"):
+        plan.do(start_voters())
+        plan.guard(is_up(), has_leader(), within="90s")
+    with plan.phase("the broker starts"):
+        plan.do(start(observer))
+        plan.guard(is_up(), follows_leader(observer), within="90s")
+        plan.background(produce("orders"))
     with plan.phase("the active controller is removed"):
         active, *_ = plan.name_voters("active controller", "second controller", "third controller")
         plan.background(create_topics_steadily("steady"))

@@ -33,7 +33,7 @@ ASKED = {
         : quorum_is_described_after_majority_died by quorum_is_described
     """,
     "dedicated-controllers": """
-        start_all remove_controller: new_leader_after_removal by has_new_leader
+        start_voters start remove_controller: new_leader_after_removal by has_new_leader
         : removed_controller_is_unlisted by votes
         : removed_controller_observes by observes
         : observer_follows_after_removal by follows_leader
