@@ -92,6 +92,19 @@ def test_what_costs_more_in_one_of_two_rounds_does_not_and_both_are_told_and_cou
     assert (turn1.cell("stock").agreeing, turn1.cell("stock").declared) == (2, 2)
 
 
+def test_all_that_cost_more_in_a_scenario_is_told_in_one_sentence():
+    seconds = {"stock": 50.0, "patched-off": 50.0, "patched-on": 500.0}
+    results = [
+        replace(run, measures={**run.measures, "node_cpu_seconds": seconds[run.arm]})
+        for run in rounds("turn1", stock=(1.0, 1.0), on=(97.0, 98.0))
+    ]
+    (said,) = decide(PLAN, with_all_others(*results), SOUND).remarks
+    assert said.startswith(
+        "turn1 was run once more on stock and patched-on, because patched-on cost more: the raft I/O"
+    )
+    assert said.endswith("; all nodes together used 500 CPU s against 50 CPU s, then 500 CPU s against 50 CPU s.")
+
+
 @pytest.mark.parametrize("second", [(), (R,), (STARVED,)], ids=["not made", "failed", "spoiled by the host"])
 def test_a_second_round_that_says_nothing_of_costs_takes_nothing_back(second):
     again = [replace(*cell("turn1", "patched-on", 1.0, shows=shown), repeat=2) for shown in second]

@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Collection, Sequence
 
 from harness.judge.costs.beside_base import costs_by_shipped_limits
+from harness.judge.costs.limits import rank_of
 from harness.judge.costs.reasons import amount
 from harness.model.costs import Cost
 from harness.model.declaration import Declaration
@@ -47,14 +48,17 @@ def that_ended_alike(results: Sequence[RunResult], asked: Collection[RunKey]) ->
 def of_another_round(
     declaration: Declaration, results: Sequence[RunResult], asked: Collection[RunKey]
 ) -> tuple[str, ...]:
-    """Return in sentences what cost more in one round, and what in the other, whose runs are those `asked` again."""
+    """Return in a sentence for each scenario what cost more in one round, and what in the other, that of those `asked`."""
     second = {_name(cost): cost for cost in costs_by_shipped_limits(declaration, that_ended_alike(results, asked))}
     made = {run.scenario for run in results if run.key in asked}
+    found: dict[tuple[str, str, str], list[str]] = defaultdict(list)
+    for cost in sorted(_over(declaration, results), key=lambda cost: rank_of(cost.figure)):
+        then = f"{cost.description} {_both(cost)}, then {_both(second.get(_name(cost)))}"
+        found[cost.scenario, cost.control, cost.arm].append(then)
     return tuple(
-        f"{cost.scenario} was run once more on {cost.control} and {cost.arm}, because {cost.arm} cost more: "
-        f"{cost.description} {_both(cost)}, then {_both(second.get(_name(cost)))}."
-        for cost in _over(declaration, results)
-        if cost.scenario in made
+        f"{scenario} was run once more on {control} and {arm}, because {arm} cost more: {'; '.join(told)}."
+        for (scenario, control, arm), told in found.items()
+        if scenario in made
     )
 
 
