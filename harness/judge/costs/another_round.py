@@ -48,7 +48,7 @@ def that_ended_alike(results: Sequence[RunResult], asked: Collection[RunKey]) ->
 def of_another_round(
     declaration: Declaration, results: Sequence[RunResult], asked: Collection[RunKey]
 ) -> tuple[str, ...]:
-    """Return in a sentence for each scenario what cost more in one round, and what in the other, that of those `asked`."""
+    """Return in a sentence for each scenario what cost more in one round, and what in that of the runs `asked`."""
     second = {_name(cost): cost for cost in costs_by_shipped_limits(declaration, that_ended_alike(results, asked))}
     made = {run.scenario for run in results if run.key in asked}
     found: dict[tuple[str, str, str], list[str]] = defaultdict(list)
