@@ -206,8 +206,10 @@ _LED = """
 END { if (!led) print "nobody leads" }
 """
 _KEEP_UP = f"""
-$NF == "Leader" || $NF == "Follower" {{ voters++; lag[$1] = $(NF - 3); last[$1] = $(NF - 1) }}
-$NF == "Leader" {{ now = $(NF - 1) }}
+NF > 4 && ($NF == "Leader" || $NF == "Follower") {{
+    voters++; lag[$1] = $(NF - 3); last[$1] = $(NF - 1)
+    if ($NF == "Leader") now = last[$1]
+}}
 function keeps_up(id) {{
     if (lag[id] <= {CAUGHT_UP_LAG}) return 1
     return last[id] >= 0 && now >= last[id] && now - last[id] <= {KEEPS_UP_SECONDS * 1000}

@@ -139,8 +139,10 @@ END { if (!led) print "nobody leads" }
 quorum_survives() {
     ask kafka-metadata-quorum-describe-replication bin/kafka-metadata-quorum.sh --bootstrap-controller "$CONTROLLERS" ${COMMAND_CONFIG:+--command-config "$COMMAND_CONFIG"} describe --replication || return 0
     unmet '
-$NF == "Leader" || $NF == "Follower" { voters++; lag[$1] = $(NF - 3); last[$1] = $(NF - 1) }
-$NF == "Leader" { now = $(NF - 1) }
+NF > 4 && ($NF == "Leader" || $NF == "Follower") {
+    voters++; lag[$1] = $(NF - 3); last[$1] = $(NF - 1)
+    if ($NF == "Leader") now = last[$1]
+}
 function keeps_up(id) {
     if (lag[id] <= 1) return 1
     return last[id] >= 0 && now >= last[id] && now - last[id] <= 2000
@@ -230,8 +232,10 @@ END {
 voters_caught_up() {
     ask kafka-metadata-quorum-describe-replication bin/kafka-metadata-quorum.sh --bootstrap-controller "$CONTROLLERS" ${COMMAND_CONFIG:+--command-config "$COMMAND_CONFIG"} describe --replication || return 0
     unmet '
-$NF == "Leader" || $NF == "Follower" { voters++; lag[$1] = $(NF - 3); last[$1] = $(NF - 1) }
-$NF == "Leader" { now = $(NF - 1) }
+NF > 4 && ($NF == "Leader" || $NF == "Follower") {
+    voters++; lag[$1] = $(NF - 3); last[$1] = $(NF - 1)
+    if ($NF == "Leader") now = last[$1]
+}
 function keeps_up(id) {
     if (lag[id] <= 1) return 1
     return last[id] >= 0 && now >= last[id] && now - last[id] <= 2000
