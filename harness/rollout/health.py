@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from harness.cluster.partitions import Partition
-from harness.cluster.probes import CAUGHT_UP_LAG, KEEPS_UP_SECONDS, Quorum
+from harness.cluster.probes import KEEPS_UP_SECONDS, Quorum
+from harness.rollout import in_the_way
 from harness.rollout.script_calls import (
     API_VERSIONS,
     AT_MIN_ISR,
@@ -198,89 +199,6 @@ def _cannot_be_run(_output: str, _: Health) -> bool:
     return False
 
 
-# What must be seen in a script's output, as awk programs: each prints what is in the way, nothing where all is well.
-# `node` is whose turn it is; `controllers` and `brokers` are the ids of those who should be there. Where a check looks
-# twice, the first file is what the script printed before.
-_LED = """
-/^LeaderId:/ && $2 >= 0 { led = 1 }
-END { if (!led) print "nobody leads" }
-"""
-_KEEP_UP = f"""
-NF > 4 && ($NF == "Leader" || $NF == "Follower") {{
-    voters++; lag[$1] = $(NF - 3); last[$1] = $(NF - 1)
-    if ($NF == "Leader") now = last[$1]
-}}
-function keeps_up(id) {{
-    if (lag[id] <= {CAUGHT_UP_LAG}) return 1
-    return last[id] >= 0 && now >= last[id] && now - last[id] <= {KEEPS_UP_SECONDS * 1000}
-}}
-"""
-_A_MAJORITY_LEFT = f"""{_KEEP_UP}
-END {{
-    for (id in lag) if (id == node) votes = 1; else if (keeps_up(id)) left++
-    needed = int(voters / 2) + 1
-    if (!voters) print "no voter is listed"
-    else if (votes && left < needed) print left + 0 " would be left caught up, " needed " of " voters " are needed"
-}}
-"""
-_CAUGHT_UP = f"""{_KEEP_UP}
-END {{
-    count = split(controllers, wanted, " ")
-    for (at = 1; at <= count; at++) {{
-        if (!(wanted[at] in lag)) print "controller " wanted[at] " is not listed"
-        else if (!keeps_up(wanted[at])) print "controller " wanted[at] " is " lag[wanted[at]] " behind"
-    }}
-}}
-"""
-_UNFENCED = """
-match($0, /\\(id: [0-9]+/) && !/-> ERROR/ { listed[substr($0, RSTART + 5, RLENGTH - 5)] = 1 }
-END {
-    count = split(brokers, wanted, " ")
-    for (at = 1; at <= count; at++) if (!(wanted[at] in listed)) print "broker " wanted[at] " is not listed"
-}
-"""
-_NO_LINE = """
-NF { print $2 "-" $4 }
-"""
-# Of a partition at min.insync.replicas with all of its replicas in sync none is to spare, whatever is waited for.
-_ISR = """
-{
-    isr = replicas = ""
-    for (at = 1; at < NF; at++) { if ($at == "Isr:") isr = $(at + 1); if ($at == "Replicas:") replicas = $(at + 1) }
-    whole = split(isr, each, ",") == split(replicas, each, ",")
-    if (index("," isr ",", "," node ",") && %s) print $2 "-" $4 %s
-}
-"""
-_NODE_NOT_NEEDED = _ISR % ("!whole", '" needs it"')
-NO_SPARE = _ISR % ("whole", '""')
-_NOTHING_MOVED = """
-/No partition reassignments found/ { none = 1 }
-END { if (!none) print "partitions are being moved" }
-"""
-_OFFSETS_GROW = """
-FNR == 1 { file++ }
-$NF == "Observer" && file == 1 && !($1 in before && before[$1] > $3) { before[$1] = $3 }
-$NF == "Observer" && file == 2 && !($1 in now && now[$1] > $3) { now[$1] = $3 }
-END {
-    count = split(controllers, each, " ")
-    for (at = 1; at <= count; at++) votes[each[at]] = 1
-    count = split(brokers, each, " ")
-    for (at = 1; at <= count; at++) {
-        if (each[at] in votes) continue
-        if (!(each[at] in now)) print "observer " each[at] " is not listed"
-        else if (now[each[at]] + 0 <= before[each[at]] + 0) print "observer " each[at] " stays at " now[each[at]]
-    }
-}
-"""
-_PREFERRED_LEAD = """
-{
-    for (at = 1; at < NF; at++) {
-        if ($at == "Leader:") leader = $(at + 1)
-        if ($at == "Replicas:") { split($(at + 1), replicas, ","); if (replicas[1] != leader) print $2 "-" $4 }
-    }
-}
-"""
-
 _UP_TO_DATE = f"Lag 0 or 1, or a LastCaughtUpTimestamp of {KEEPS_UP_SECONDS} s ago at most by that of the leader"
 
 ONE_ACTIVE_CONTROLLER = RollCheck(
@@ -290,7 +208,7 @@ ONE_ACTIVE_CONTROLLER = RollCheck(
     STATUS,
     "the LeaderId of the active controller",
     _shows_leader,
-    _LED,
+    in_the_way.LED,
 )
 QUORUM_SURVIVES = RollCheck(
     "quorum_survives",
@@ -299,7 +217,7 @@ QUORUM_SURVIVES = RollCheck(
     REPLICATION,
     f"a majority of the voters without node {{node}} has {_UP_TO_DATE}",
     _shows_replicas,
-    _A_MAJORITY_LEFT,
+    in_the_way.A_MAJORITY_LEFT,
 )
 VOTERS_CAUGHT_UP = RollCheck(
     "voters_caught_up",
@@ -308,7 +226,7 @@ VOTERS_CAUGHT_UP = RollCheck(
     REPLICATION,
     f"every voter has {_UP_TO_DATE}",
     _shows_replicas,
-    _CAUGHT_UP,
+    in_the_way.CAUGHT_UP,
 )
 ALL_ANSWER = RollCheck(
     "all_answer",
@@ -325,7 +243,7 @@ BROKERS_UNFENCED = RollCheck(
     API_VERSIONS,
     "a line for every broker",
     _shows_brokers,
-    _UNFENCED,
+    in_the_way.UNFENCED,
 )
 ISR_FULL = RollCheck(
     "isr_full",
@@ -334,7 +252,7 @@ ISR_FULL = RollCheck(
     UNDER_REPLICATED,
     "no output",
     _shows_nothing,
-    _NO_LINE,
+    in_the_way.NO_LINE,
 )
 ALL_LED = RollCheck(
     "all_led",
@@ -343,7 +261,7 @@ ALL_LED = RollCheck(
     UNAVAILABLE,
     "no output",
     _shows_nothing,
-    _NO_LINE,
+    in_the_way.NO_LINE,
 )
 MIN_ISR_SURVIVES = RollCheck(
     "min_isr_survives",
@@ -352,7 +270,7 @@ MIN_ISR_SURVIVES = RollCheck(
     AT_MIN_ISR,
     "no partition with node {node} among its Isr, but for those whose Isr are all of their Replicas",
     _shows_those_at_min_isr,
-    _NODE_NOT_NEEDED,
+    in_the_way.NODE_NOT_NEEDED,
 )
 NO_REASSIGNMENT = RollCheck(
     "no_reassignment",
@@ -361,7 +279,7 @@ NO_REASSIGNMENT = RollCheck(
     REASSIGNMENTS,
     "“No partition reassignments found”",
     _shows_no_reassignment,
-    _NOTHING_MOVED,
+    in_the_way.NOTHING_MOVED,
 )
 OBSERVERS_FOLLOW = RollCheck(
     "observers_follow",
@@ -370,7 +288,7 @@ OBSERVERS_FOLLOW = RollCheck(
     REPLICATION,
     "on a second call every Observer's LogEndOffset is higher (one that died stays listed for 5 minutes)",
     _shows_replicas,
-    _OFFSETS_GROW,
+    in_the_way.OFFSETS_GROW,
     looks_twice=True,
 )
 PREFERRED_LEADERS = RollCheck(
@@ -380,7 +298,7 @@ PREFERRED_LEADERS = RollCheck(
     TOPICS,
     "on every line with a Leader that is the first of its Replicas",
     _shows_leaders,
-    _PREFERRED_LEAD,
+    in_the_way.PREFERRED_LEAD,
 )
 
 BEFORE = (

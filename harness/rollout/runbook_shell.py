@@ -18,10 +18,10 @@ from harness.rollout.health import (
     BEFORE_SECONDS,
     LEADERS_SECONDS,
     MIN_ISR_SURVIVES,
-    NO_SPARE,
     OF_A_STOP,
     ONE_ACTIVE_CONTROLLER,
 )
+from harness.rollout.in_the_way import NO_SPARE
 from harness.rollout.runbook import HOME, IDS_AGREE, Command, Finish, Item, Runbook, Swap
 from harness.scenario.monitors.error_lines import DURATION, FAULT, GRAVE, OF_A_TRACE, REFUSAL
 

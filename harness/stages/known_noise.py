@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 from harness.base.errors import HarnessError
@@ -22,23 +21,17 @@ from harness.rundir.directory import RunDirectory
 from harness.rundir.parts import noise_file
 from harness.toolbox.toolbox import Toolbox
 
-Plans = Mapping[str, Collection[str]]  # by scenario, as `RunInputs.plan` names them
-
 
 def noise_of(directory: RunDirectory) -> StockNoise | None:
     """Return the noise that a run directory is judged by, that of the plans of its runs where it has no copy yet."""
-    plans: dict[str, set[str]] = defaultdict(set)
-    for run in directory.runs():
-        if run.seal.exists:
-            plans[run.key.scenario].add(run.seal.read().inputs.plan)
-    return keep_noise(directory, plans)
+    return keep_noise(directory, {run.seal.read().inputs.plan for run in directory.runs() if run.seal.exists})
 
 
-def keep_noise(directory: RunDirectory, plans: Plans) -> StockNoise | None:
+def keep_noise(directory: RunDirectory, plans: Collection[str]) -> StockNoise | None:
     """Return a run directory's copy of noise, made of what is known of these plans if it has none.
 
-    None without a base. Where base and the candidate are two Kafkas it has runs of both. It has learned from none of
-    the runs that are there.
+    `plans` are digests, as seals have them (`RunInputs.plan`). None without a base. Where base and the candidate are
+    two Kafkas it has runs of both. It has learned from none of the runs that are there.
     """
     if directory.logs.noise.exists:
         return directory.logs.noise.read()
@@ -56,8 +49,8 @@ def keep_noise(directory: RunDirectory, plans: Plans) -> StockNoise | None:
 
     def fits(run: StockRun) -> bool:
         # Another plan, or one with other server properties, does not tell what nodes log in this one.
-        is_alike = run.plan in plans.get(run.scenario, ()) if run.plan else is_as_usual
-        is_alike = is_alike and run.scenario in scenarios and run.profile == request.profile
+        is_planned = run.plan in plans if run.plan else is_as_usual
+        is_alike = is_planned and run.scenario in scenarios and run.profile == request.profile
         return is_alike and run.id not in own and any(can_stand_for(run, build) for build in builds)
 
     found = _known(builds, fits)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
@@ -76,17 +75,11 @@ def run(
         take_over(cells)
         remove_half_rounds(cells, directory, partial(stands, run_dir), reporter)
     with noted(directory, "noise is looked up"):
-        keep_noise(directory, _plans_of(cells))  # before the first run: it is judged by nothing learned from it
+        # Before the first run: it is judged by nothing that was learned from it.
+        keep_noise(directory, {inputs_of(cell).plan for cell in cells})
     with timed(directory, "run"):
         made = carry_out(cells, run_dir, request.jobs, reporter, "runs on live clusters", quiet, on_left)
         return [*made, *ask_again(cells, directory, request.jobs, reporter, quiet, leave_alone)]
-
-
-def _plans_of(cells: Sequence[PlannedRun]) -> Mapping[str, Collection[str]]:
-    plans: dict[str, set[str]] = defaultdict(set)
-    for cell in cells:
-        plans[cell.key.scenario].add(inputs_of(cell).plan)
-    return plans
 
 
 def ask_again(

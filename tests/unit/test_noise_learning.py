@@ -112,8 +112,7 @@ def test_runs_by_another_plan_or_with_other_server_properties_do_not_tell_what_n
     run_anew(directory)
     for plan, is_known in (("1", True), ("2", False)):
         with_plan(directory, plan)
-        plans = {name: {plan * 64, "3" * 64} for name in ("turn1", "turn2", "new-mechanism")}
-        found = noise_of(directory) if place == "in the folder" else keep_noise(directory, plans)
+        found = noise_of(directory) if place == "in the folder" else keep_noise(directory, {plan * 64, "3" * 64})
         assert bool(found.runs) is is_known
         directory.logs.noise.path.unlink()
 
